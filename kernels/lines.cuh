@@ -243,7 +243,8 @@ __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, ui
     const Pair* f = reinterpret_cast<const Pair*>(f_values);
     Pair* u = reinterpret_cast<Pair*>(u_values);
     const int segment = int(chunks) * CHUNK;
-    const uint32 segments = uint32((line.along() + segment - 1) / segment);
+    // Lines that short chunks solve have one segment.
+    const uint32 segments = CHUNK == SHORT_CHUNK ? 1 : uint32((line.along() + segment - 1) / segment);
     uint32 turn = 0;
 
     // y holds g = D^-1 b, then y, then u; prev and next hold D^-1 P and D^-1 N.

@@ -25,20 +25,20 @@ struct Blocks {
 };
 
 // The lines of a block of threads: a warp's width of them, one each for the threads of its first warp.
-template <bool XI, bool COMPACT>
+template <bool XI>
 struct Lines {
-    Line<XI, COMPACT> first, line;
+    LineOf<XI, AnyOperator> first, line;
     // Whether this thread has a line.
     bool own;
 
-    __device__ Lines(const LevelLayout& layout, const Operator<COMPACT>& a, uint32 block)
+    __device__ Lines(const LevelLayout& layout, const AnyOperator& a, uint32 block)
         : first{layout, a, block * WARP}, line(first) {
         line.number += threadIdx.x;
         own = threadIdx.x < WARP && line.solved();
     }
     // P, C and N of a point.
     template <int N>
-    __device__ static void load(const Line<XI, COMPACT>& of, int at, Blocks<N>& to) {
+    __device__ static void load(const LineOf<XI, AnyOperator>& of, int at, Blocks<N>& to) {
         const Sides along_line = of.along_line(at);
         to.at[0] = along_line.before;
         to.at[1] = of.a.centre(at);
@@ -49,8 +49,8 @@ struct Lines {
 // Calls step(l, blocks) for `count` points of each line from point `first` on, upwards (DIRECTION 1) or downwards (-1),
 // by the thread of the line, with the N blocks that get(line, l, blocks) puts there, until after a stage no thread has
 // more() to do. All threads of the block call it. Returns the number of points done.
-template <int DIRECTION, int N, bool XI, bool COMPACT, class Get, class Step, class More>
-__device__ int in_stages(const Lines<XI, COMPACT>& lines, Stage& stage, int first, int count, const Get& get,
+template <int DIRECTION, int N, bool XI, class Get, class Step, class More>
+__device__ int in_stages(const Lines<XI>& lines, Stage& stage, int first, int count, const Get& get,
                          const Step& step, const More& more) {
     const bool loads = threadIdx.x >= WARP;
     Blocks<N> ahead[ROUNDS];
@@ -65,7 +65,7 @@ __device__ int in_stages(const Lines<XI, COMPACT>& lines, Stage& stage, int firs
     };
     auto fetch = [&](int begun) {
         each([&](Blocks<N>& blocks, int lane, int k) {
-            Line<XI, COMPACT> line = lines.first;
+            LineOf<XI, AnyOperator> line = lines.first;
             line.number += lane;
             if (begun + k < count && line.solved()) get(line, first + DIRECTION * (begun + k), blocks);
         });
@@ -103,8 +103,8 @@ __device__ int in_stages(const Lines<XI, COMPACT>& lines, Stage& stage, int firs
 }
 
 // Calls step(l, blocks) for all `count` points.
-template <int DIRECTION, int N, bool XI, bool COMPACT, class Get, class Step>
-__device__ void in_stages(const Lines<XI, COMPACT>& lines, Stage& stage, int first, int count, const Get& get,
+template <int DIRECTION, int N, bool XI, class Get, class Step>
+__device__ void in_stages(const Lines<XI>& lines, Stage& stage, int first, int count, const Get& get,
                           const Step& step) {
     in_stages<DIRECTION, N>(lines, stage, first, count, get, step, [] { return true; });
 }
@@ -121,8 +121,8 @@ __device__ inline bool keeps_sign(const Block& columns, const Block& pivot) {
 // The border of a line: V of the first point of the recurrence is v, or W of transposed equations. At the line's first
 // point stands the inverse of G = B_0 - N_0 V_1, or the transposed inverse of G = B_0 - P_1^T V_1. Returns whether
 // that is finite.
-template <bool COMPACT, bool TRANSPOSED>
-__device__ bool finish_border(const Line<false, COMPACT>& line, const Block& v, bool guarded) {
+template <bool TRANSPOSED>
+__device__ bool finish_border(const LineOf<false, AnyOperator>& line, const Block& v, bool guarded) {
     const int at = line.at(0);
     const Block columns = line.a.columns()[at];
     Block pivot = TRANSPOSED ? transposed(columns) : columns - line.next(at) * v;
@@ -141,8 +141,8 @@ __device__ bool finish_border(const Line<false, COMPACT>& line, const Block& v, 
 // The inverse is found by blocks, the last end after the first. Transposed equations have the transpose of this pivot;
 // there `v` is W, and W^T is the V of the transposed line. A border whose pivot has not kept its sign, or which the
 // level does not have, is left out. Returns whether all are finite.
-template <bool COMPACT, bool TRANSPOSED>
-__device__ bool finish_borders(const Line<false, COMPACT>& line, const Block (&v)[2][2], const uint32 (&borders)[2]) {
+template <bool TRANSPOSED>
+__device__ bool finish_borders(const LineOf<false, AnyOperator>& line, const Block (&v)[2][2], const uint32 (&borders)[2]) {
     const int last_point = int(line.along()) - 1, at[2] = {line.at(0), line.at(last_point)};
     // The block couples an end to the point beside it; in transposed equations it couples that point to the end.
     const Block coupling[2] = {TRANSPOSED ? line.prev(line.at(1)) : line.next(at[0]),
@@ -183,9 +183,9 @@ __device__ inline Block eliminate(const Block* blocks, Block& carried) {
 // Inverse pivots of eta-lines: D_l = C_l - P_l D_{l-1}^-1 N_{l-1}. The first point of a bordered line is held, its
 // inverse pivot stays zero; the line from its second point on is T, and V = T^-1 B is kept beside the pivots, unless
 // the level has no `borders`; of transposed equations W = B^T T^-1. Returns whether all are finite.
-template <bool COMPACT, bool TRANSPOSED, Walls WALLS>
-__device__ bool factor_eta(const Lines<false, COMPACT>& lines, const uint32 (&borders)[2], Stage& stage) {
-    typedef Line<false, COMPACT> EtaLine;
+template <bool TRANSPOSED, Walls WALLS>
+__device__ bool factor_eta(const Lines<false>& lines, const uint32 (&borders)[2], Stage& stage) {
+    typedef LineOf<false, AnyOperator> EtaLine;
     const EtaLine& line = lines.line;
     const bool both = WALLS != SECTION && line.bordered_above();
     const int start = line.bordered(), count = int(line.along()) - start - both, last = start + count - 1;
@@ -234,7 +234,7 @@ __device__ bool factor_eta(const Lines<false, COMPACT>& lines, const uint32 (&bo
         back(kept);
         v[0][0] = h;
     }
-    if (!both) return !lines.own || (finish_border<COMPACT, TRANSPOSED>(line, h, borders[0] == SIGNED_BORDERS) && finite);
+    if (!both) return !lines.own || (finish_border<TRANSPOSED>(line, h, borders[0] == SIGNED_BORDERS) && finite);
     if (borders[1] != NO_BORDERS) {
         Block* const above = line.a.border(1);
         auto pulled = [=](const EtaLine& of, int l, Blocks<3>& to) {
@@ -252,20 +252,19 @@ __device__ bool factor_eta(const Lines<false, COMPACT>& lines, const uint32 (&bo
         back(above);
         v[0][1] = h;
     }
-    return !lines.own || (finish_borders<COMPACT, TRANSPOSED>(line, v, borders) && finite);
+    return !lines.own || (finish_borders<TRANSPOSED>(line, v, borders) && finite);
 }
 
 // Inverse pivots of a chunk of xi-lines, but for the last point of closed ones. The recurrence starts FACTOR_OVERLAP
 // points before the chunk, as if the line did: couplings along xi are mostly weak, and it forgets its start.
 // `join_chunks` checks that. Returns whether all are finite.
-template <bool COMPACT>
-__device__ bool factor_xi(const Lines<true, COMPACT>& lines, uint32 chunk, Stage& stage) {
+__device__ bool factor_xi(const Lines<true>& lines, uint32 chunk, Stage& stage) {
     const int begin = int(chunk * FACTOR_CHUNK), end = min(begin + int(FACTOR_CHUNK), int(lines.line.open()));
     const int from = max(begin - int(FACTOR_OVERLAP), 0);
     Block* const pivots = lines.line.pivot();
     Block carried = diagonal(0);
     bool finite = true;
-    auto blocks = [=](const Line<true, COMPACT>& of, int l, Blocks<3>& to) { lines.load(of, of.at(l), to); };
+    auto blocks = [=](const LineOf<true, AnyOperator>& of, int l, Blocks<3>& to) { lines.load(of, of.at(l), to); };
     in_stages<1, 3>(lines, stage, from, end - from, blocks, [&](int l, const Blocks<3>& of) {
         const Block pivot = eliminate(of.at, carried);
         if (l < begin) return;
@@ -283,18 +282,18 @@ __device__ inline const FactoredLevel& level_of_block(const FactoredLevels& leve
 }
 
 // The first blocks take the eta-lines of a level, a warp's width of them each, the others the chunks of its xi-lines.
-template <bool COMPACT, bool TRANSPOSED, Walls WALLS>
+template <bool TRANSPOSED, Walls WALLS>
 __device__ bool factor_level(const FactoredLevel& of, Stage& stage) {
     const LevelLayout layout = {of.layout};
     const uint32 block = blockIdx.x - of.first, eta_blocks = (layout.mi + WARP - 1) / WARP;
-    const Operator<COMPACT> a = operator_of<COMPACT>(layout, of.values);
+    const AnyOperator a(layout, of.values);
     if (block < eta_blocks) {
         const uint32 borders[2] = {layout.walls() ? of.borders[0] : NO_BORDERS,
                                    layout.above() ? of.borders[2] : NO_BORDERS};
-        return factor_eta<COMPACT, TRANSPOSED, WALLS>({layout, a, block}, borders, stage);
+        return factor_eta<TRANSPOSED, WALLS>({layout, a, block}, borders, stage);
     }
     const uint32 chunk = block - eta_blocks;
-    return factor_xi<COMPACT>({layout, a, chunk / of.xi_chunks}, chunk % of.xi_chunks, stage);
+    return factor_xi({layout, a, chunk / of.xi_chunks}, chunk % of.xi_chunks, stage);
 }
 
 // Factors of all lines of `count` levels: the recurrences of one level leave most of a GPU idle. bad <- 1 if a pivot
@@ -303,7 +302,5 @@ __device__ bool factor_level(const FactoredLevel& of, Stage& stage) {
     BOUNDED_KERNEL(2 * FACTOR_THREADS, name, FactoredLevels levels, uint32 count, uint32* bad) {              \
         __shared__ Stage stage;                                                                               \
         const FactoredLevel& of = level_of_block(levels, count);                                              \
-        const bool compact = LevelLayout{of.layout}.compact();                                                \
-        if (!(compact ? factor_level<true, false, WALLS>(of, stage) : factor_level<false, false, WALLS>(of, stage))) \
-            *bad = 1;                                                                                         \
+        if (!factor_level<false, WALLS>(of, stage)) *bad = 1;                                                 \
     }

@@ -7,5 +7,5 @@ FACTOR(factor_walled_levels, SIDES)
 
 BOUNDED_KERNEL(2 * FACTOR_THREADS, factor_transposed_levels, FactoredLevels levels, uint32 count, uint32* bad) {
     __shared__ Stage stage;
-    if (!factor_level<false, true, SIDES>(level_of_block(levels, count), stage)) *bad = 1;
+    if (!factor_level<true, SIDES>(level_of_block(levels, count), stage)) *bad = 1;
 }
