@@ -86,7 +86,7 @@ pub(crate) struct ColumnBlocks {
 impl ColumnBlocks {
     /// Most points of a block of a level that is solved directly, and most unknowns of the level: on a GPU its inverse
     /// is found column after column, and takes as many values as their square.
-    const MOST_POINTS: usize = 32;
+    pub(crate) const MOST_POINTS: usize = 32;
     const MOST_UNKNOWNS: usize = 2048;
 
     pub(crate) fn of(size: LevelSize) -> Self {

@@ -72,8 +72,7 @@ impl FiberDevice {
 
     /// The module of a kernel; a kernel that waits for other devices has a separate copy for this device.
     fn library(&self, kernel: DeviceKernel) -> Arc<Library> {
-        use KernelFile::{Halo, Messages, Scaled, Spikes, Vector};
-        if !matches!(kernel.module.source, Messages | Vector | Scaled | Halo | Spikes) {
+        if !kernel.module.source.waits_for_ranks() {
             return library(kernel, self.order);
         }
         let mut own = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,6 +1,7 @@
 //! Constants that the host shares with the kernels: written here alone, and emitted into the source text of
 //! every module.
 
+use crate::backend::multigrid::ColumnBlocks;
 use crate::backend::scalars::{HALTED, LOG, LOGGED, SLOTS};
 use crate::grid::initial::hyperbolic;
 use crate::sparse::{ROW_TILE, TILE};
@@ -181,7 +182,7 @@ pub(crate) const fn line_threads<T>() -> usize {
 
 /// Most points of a block of the matrix of a level that is inverted: two such blocks have room in shared memory.
 pub(crate) const fn inverse_points<T>() -> usize {
-    if size_of::<T>() == 4 { 32 } else { 22 }
+    if size_of::<T>() == 4 { ColumnBlocks::MOST_POINTS } else { 22 }
 }
 
 /// C++ text of all constants.

@@ -205,6 +205,11 @@ impl KernelFile {
         }
     }
 
+    /// Whether its kernels wait for those of other ranks.
+    pub fn waits_for_ranks(self) -> bool {
+        self.parts().contains(&PEERS)
+    }
+
     /// Its whole text: what the host shares, the headers, then the file.
     pub fn text(self) -> String {
         let kept = |line: &&str| !line.starts_with("#include \"") && *line != "#pragma once";
