@@ -32,7 +32,7 @@ fn eliminate<M: Real>(order: usize, d: &mut [M], u: &mut [M]) {
     for k in (0..order).step_by(2) {
         panel.copy_from_slice(&d[k * order..(k + 2) * order]);
         let pivot = [k, order + k, k + 1, order + k + 1].map(|at| [panel[at]]);
-        // The pivot of a point that is held is zero, and so is its inverse.
+        // A held point has a zero pivot, whose inverse is taken as zero.
         let held = pivot.as_flattened().iter().all(|&value| value == M::zero());
         let inverse = invert(&pivot, &(0..usize::from(!held)));
         let reduce = |column: &mut [M], right: [M; 2]| {
