@@ -234,9 +234,11 @@ impl ModuleKey {
         Self::of(KernelFile::widths, grouped)
     }
 
-    /// The modules whose kernels most cases of this many points launch on one GPU.
+    /// The modules whose kernels most cases of this many points launch on one GPU, with those of groups where `grouped`.
     pub fn usual(grouped: bool, points: usize) -> impl Iterator<Item = Self> {
-        Self::of(KernelFile::usual, grouped).filter(move |key| key.source.least_points() <= points)
+        let of_groups = Self::of(KernelFile::usual, true).filter(move |_| grouped);
+        let all = Self::of(KernelFile::usual, false).chain(of_groups);
+        all.filter(move |key| key.source.least_points() <= points)
     }
 
     fn of(widths: fn(KernelFile) -> &'static [Width], grouped: bool) -> impl Iterator<Item = Self> {

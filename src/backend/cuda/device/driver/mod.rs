@@ -70,10 +70,7 @@ impl DriverDevice {
     /// Opens GPU `ordinal` with the kernels compiled that most cases of this many points launch on one GPU, for a group
     /// those of groups, too.
     pub fn open_compiled(ordinal: usize, grouped: bool, points: usize) -> Result<Self> {
-        let own = ModuleKey::usual(false, points);
-        let of_groups = ModuleKey::usual(true, points).filter(|_| grouped);
-        let modules: Vec<_> = own.chain(of_groups).collect();
-        Self::with_modules(ordinal, &modules)
+        Self::with_modules(ordinal, &ModuleKey::usual(grouped, points).collect::<Vec<_>>())
     }
 
     /// Opens GPU `ordinal`, one of several, with all kernels compiled: none may be loaded while kernels wait for those of
