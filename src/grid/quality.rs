@@ -336,6 +336,7 @@ fn folds_in(grid: &Grid, columns: Range<usize>) -> usize {
 }
 
 /// `max(a/b, b/a)`, infinite when a length is zero.
+#[inline(always)]
 fn ratio(a: f64, b: f64) -> f64 {
     let (high, low) = if a < b { (b, a) } else { (a, b) };
     if a == 0.0 || b == 0.0 { f64::INFINITY } else { high / low }

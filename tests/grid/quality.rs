@@ -332,6 +332,7 @@ fn percentile_interpolates_between_order_statistics() {
     assert!((percentile(&[3.0, 1.0, 2.0, 4.0], 50.0) - 2.5).abs() < 1e-15);
     assert!((percentile(&[3.0, 1.0, 2.0, 4.0], 99.0) - 3.97).abs() < 1e-15);
     assert!((percentile(&[7.0], 99.0) - 7.0).abs() < 1e-15);
+    assert_eq!(percentile(&[1.0, f64::INFINITY], 100.0), f64::INFINITY);
 }
 
 #[test]
@@ -340,14 +341,18 @@ fn a_percentile_is_that_of_the_sorted_values() {
     let mut values: Vec<f64> = (0..4001).map(|k| (f64::from(k * 1237 % 4001)).sin()).collect();
     values.extend([0.25; 300]);
     values.extend([-0.0, 0.0, 1e300, f64::NAN]);
-    let mut sorted = values.clone();
-    sorted.sort_by(f64::total_cmp);
-    for below in (0..values.len() - 1).step_by(61) {
-        let q = 100.0 * below as f64 / (values.len() - 1) as f64;
-        let found = percentile(&values, q);
+    // Few values, and so many that their leading bits are counted first.
+    for copies in [1, 16] {
+        let values = values.repeat(copies);
+        let mut sorted = values.clone();
+        sorted.sort_by(f64::total_cmp);
+        for below in (0..values.len() - 1).step_by(61 * copies) {
+            let q = 100.0 * below as f64 / (values.len() - 1) as f64;
+            let found = percentile(&values, q);
 
-        let near = [sorted[below.max(1) - 1], sorted[below + 1]];
-        assert!(near[0] <= found && found <= near[1], "{q}: {found} is not within {near:?}");
+            let near = [sorted[below.max(1) - 1], sorted[below + 1]];
+            assert!(near[0] <= found && found <= near[1], "{q}: {found} is not within {near:?}");
+        }
     }
 }
 

@@ -73,27 +73,34 @@ pub fn skewness_histogram(grid: &Grid, bins: usize) -> Vec<usize> {
 /// The `q`-th percentile by linear interpolation between order statistics (type 7 of Hyndman and
 /// Fan, <https://doi.org/10.1080/00031305.1996.10473566>). NaN sorts last.
 ///
-/// A count of the leading bits of all values says between which of them the order statistic lies;
+/// A count of the leading bits of many values says between which of them the order statistic lies;
 /// only those are sorted out.
 pub fn percentile(values: &[f64], q: f64) -> f64 {
     if values.is_empty() {
         return f64::NAN;
     }
     let (below, fraction) = order_of(q, values.len());
-    let counts = leading_bits(values);
-    let (mut before, mut bin) = (0, 0);
-    while before + counts[bin] <= below {
-        before += counts[bin];
-        bin += 1;
-    }
     let all = || values.par_iter().copied();
-    let mut near: Vec<f64> = all().filter(|&value| leading(value) == bin).collect();
+    // Few values are all near, and none is beyond.
+    let (mut before, mut bin, mut near) = (0, BINS, Vec::new());
+    if values.len() < BINS {
+        near.extend_from_slice(values);
+    } else {
+        let counts = leading_bits(values);
+        bin = 0;
+        while before + counts[bin] <= below {
+            before += counts[bin];
+            bin += 1;
+        }
+        near.par_extend(all().filter(|&value| leading(value) == bin));
+    }
     let (_, &mut low, above) = near.select_nth_unstable_by(below - before, f64::total_cmp);
     // The next order statistic is the least of those above; there is none at the top.
     let next = above.iter().copied().min_by(f64::total_cmp);
     let beyond = || all().filter(|&value| leading(value) > bin).min_by(f64::total_cmp);
     let high = next.or_else(beyond).unwrap_or(low);
-    low + (high - low) * fraction
+    // The difference of two infinite values is no number.
+    if high.total_cmp(&low).is_eq() { low } else { low + (high - low) * fraction }
 }
 
 /// The order statistic below the `q`-th percentile of `n` values, counted from 0, and how far it is from

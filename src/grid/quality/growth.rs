@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use super::cell::edge_length_squared;
 use super::{PERCENTILE, percentile, ratio};
 use crate::grid::Grid;
+use crate::simd::{self, Kernel};
 
 /// Growth of consecutive edges along i or along j.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
@@ -28,26 +29,39 @@ pub fn growth(grid: &Grid) -> Option<[Growth; 2]> {
 fn along(grid: &Grid, direction: usize) -> Growth {
     let mut size = [grid.ni, grid.nj];
     size[direction] -= 2;
-    let node = |k: usize| {
-        let mut node = [k % size[0], k / size[0]];
-        node[direction] += 1;
-        node
-    };
-    let of_node = |k: usize| {
-        let node = node(k);
-        let beside = |step: usize| {
-            let mut node = node;
-            node[direction] = node[direction] + step - 1;
-            grid.point(node[0], node[1])
-        };
-        let [before, at, after] = [0, 1, 2].map(beside);
-        ratio(edge_length_squared(before, at), edge_length_squared(at, after)).sqrt()
-    };
-    let ratios: Vec<f64> = (0..size[0] * size[1]).into_par_iter().map(of_node).collect();
+    let [columns, step] = [size[0], [1, grid.ni][direction]];
+    let mut ratios = vec![0.0; columns * size[1]];
+    let rows = ratios.par_chunks_mut(columns).enumerate();
+    rows.for_each(|(j, ratios)| simd::run(GrowthRow { grid, first: j * grid.ni, step, ratios }));
     // The first of the largest.
     let larger = |a: usize, b: usize| if ratios[b].total_cmp(&ratios[a]).is_gt() { b } else { a };
     let worst = (0..ratios.len()).fold(0, larger);
-    let node = node(worst);
+    let mut node = [worst % columns, worst / columns];
+    node[direction] += 1;
     let (largest, at) = (ratios[worst], grid.point(node[0], node[1]));
     Growth { largest, node, at, p99: percentile(&ratios, PERCENTILE) }
+}
+
+/// ratios ← those of the edges from the nodes `first`, `first` + 1, … by `step` and of the next ones.
+struct GrowthRow<'a> {
+    grid: &'a Grid,
+    first: usize,
+    step: usize,
+    ratios: &'a mut [f64],
+}
+
+impl Kernel for GrowthRow<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let Self { grid: Grid { x, y, .. }, first, step, ratios } = self;
+        let n = ratios.len();
+        // The slices have exactly the nodes that the loop reads, so it needs no bounds checks.
+        let [x0, x1, x2] = [0, 1, 2].map(|k| &x[first + k * step..][..n]);
+        let [y0, y1, y2] = [0, 1, 2].map(|k| &y[first + k * step..][..n]);
+        for k in 0..n {
+            let node = [x1[k], y1[k]];
+            let before = edge_length_squared([x0[k], y0[k]], node);
+            ratios[k] = ratio(before, edge_length_squared(node, [x2[k], y2[k]])).sqrt();
+        }
+    }
 }
