@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use gridgen::files::{REPORT_FILE, WriteFault};
+use gridgen::internals::digest;
 use gridgen::internals::output::{FolderRules, HOME, Output};
 
 const OLD: [&str; 4] =
@@ -159,6 +160,24 @@ fn a_change_within_a_file_that_keeps_its_length_is_seen() {
         }
         assert!(refused(&written).is_none(), "{length} bytes");
     }
+}
+
+#[test]
+fn files_of_an_earlier_version_are_known_by_its_digests() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = Output::open(folder.path(), FolderRules::NONE, false).unwrap();
+    make(&output, &["mesh.vts"], "old");
+    output.commit().unwrap();
+    let record = format!(r#"{{"mesh.vts":{{"bytes":3,"digest":{}}}}}"#, digest::of(b"old"));
+    fs::write(folder.path().join(HOME).join("written.json"), record).unwrap();
+    let fault = || {
+        let output = Output::open(folder.path(), FolderRules::NONE, false).unwrap();
+        output.check(["mesh.vts"]).err().map(|error| error.fault)
+    };
+
+    assert!(fault().is_none());
+    fs::write(folder.path().join("mesh.vts"), "odl").unwrap();
+    assert!(matches!(fault(), Some(WriteFault::Changed)));
 }
 
 #[test]

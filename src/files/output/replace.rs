@@ -32,31 +32,57 @@ const WHOLE: u64 = 1 << 20;
 const PIECES: u64 = 256;
 const PIECE: u64 = 4096;
 
-/// Fingerprint of a file, by which changes of a user or another program are found: its length and a digest of
+/// Fingerprint of a file, by which changes of a user or another program are found: its length and a checksum of
 /// its contents, of a file longer than [`WHOLE`] of pieces at equal distances from its first byte to its last.
 /// A copy of a folder has the same prints, and a large file need not be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Print {
     bytes: u64,
-    digest: u64,
+    #[serde(flatten)]
+    checksum: Checksum,
+}
+
+/// Checksum of the bytes that are read of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Checksum {
+    Crc(u32),
+    /// That of earlier versions, which takes ten times as long.
+    Digest(u64),
 }
 
 impl Print {
     pub(super) fn of(path: &Path) -> io::Result<Self> {
-        let mut file = File::open(path)?;
-        let bytes = file.metadata()?.len();
-        let mut read = Vec::new();
-        if bytes <= WHOLE {
-            (&mut file).take(WHOLE).read_to_end(&mut read)?;
-        } else {
-            for k in 0..PIECES {
-                let at = u128::from(bytes - PIECE) * u128::from(k) / u128::from(PIECES - 1);
-                file.seek(SeekFrom::Start(at as u64))?;
-                (&mut file).take(PIECE).read_to_end(&mut read)?;
-            }
-        }
-        Ok(Self { bytes, digest: digest::of(&read) })
+        let (bytes, read) = sample(path)?;
+        Ok(Self { bytes, checksum: Checksum::Crc(digest::crc(&read)) })
     }
+
+    /// Whether a file of this length with these bytes is the one.
+    fn is_of(&self, (bytes, read): &(u64, Vec<u8>)) -> bool {
+        let same = match self.checksum {
+            Checksum::Crc(crc) => crc == digest::crc(read),
+            Checksum::Digest(digest) => digest == digest::of(read),
+        };
+        self.bytes == *bytes && same
+    }
+}
+
+/// The length of a file, and the bytes of it that its print depends on.
+fn sample(path: &Path) -> io::Result<(u64, Vec<u8>)> {
+    let mut file = File::open(path)?;
+    let bytes = file.metadata()?.len();
+    let mut read = Vec::new();
+    if bytes <= WHOLE {
+        file.take(WHOLE).read_to_end(&mut read)?;
+    } else {
+        read.resize((PIECES * PIECE) as usize, 0);
+        for (k, piece) in (0_u64..).zip(read.chunks_exact_mut(PIECE as usize)) {
+            let at = u128::from(bytes - PIECE) * u128::from(k) / u128::from(PIECES - 1);
+            file.seek(SeekFrom::Start(at as u64))?;
+            file.read_exact(piece)?;
+        }
+    }
+    Ok((bytes, read))
 }
 
 /// Names of files below a folder, parted by `/`, and what tells them.
@@ -110,8 +136,9 @@ pub(super) fn standing<'p>(
     if prints.peek().is_none() {
         return Standing::Foreign;
     }
-    let found = Print::of(&path).ok();
-    if prints.any(|print| Some(*print) == found) { Standing::Own } else { Standing::Changed }
+    let found = sample(&path);
+    let own = found.is_ok_and(|found| prints.any(|print| print.is_of(&found)));
+    if own { Standing::Own } else { Standing::Changed }
 }
 
 /// Plan of an exchange of files.
