@@ -1,6 +1,6 @@
 //! Compiled kernels kept on disk, in the user's cache folder.
 //!
-//! An entry is: [`MAGIC`]; the key; the code; the digest of all that as u64, little-endian. An entry
+//! An entry is: [`MAGIC`]; the key; the code; the CRC-32 of all that as u32, little-endian. An entry
 //! that differs in a byte, or has another key, counts as absent: the kernels are compiled anew and the entry is
 //! replaced.
 
@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-pub const MAGIC: &[u8; 8] = b"GGCUBIN2";
+pub const MAGIC: &[u8; 8] = b"GGCUBIN3";
 
 /// Most bytes of an entry that is read; the largest file of kernels has some hundred thousand.
 const LARGEST: u64 = 1 << 28;
@@ -69,14 +69,14 @@ pub fn path(folder: &Path, key: &CacheKey<'_>) -> PathBuf {
 
 pub fn entry(code: &[u8], key: &CacheKey<'_>) -> Vec<u8> {
     let mut bytes = [MAGIC, &*key.bytes(), code].concat();
-    bytes.extend(digest::of(&bytes).to_le_bytes());
+    bytes.extend(digest::crc(&bytes).to_le_bytes());
     bytes
 }
 
 /// The code of an entry, if the entry is whole and of this key.
 pub fn code<'a>(bytes: &'a [u8], key: &CacheKey<'_>) -> Option<&'a [u8]> {
-    let (body, digest) = bytes.split_last_chunk::<8>()?;
+    let (body, crc) = bytes.split_last_chunk::<4>()?;
     let code = body.strip_prefix(MAGIC)?.strip_prefix(&*key.bytes())?;
-    let whole = digest::of(body) == u64::from_le_bytes(*digest);
+    let whole = digest::crc(body) == u32::from_le_bytes(*crc);
     (whole && !code.is_empty()).then_some(code)
 }
