@@ -20,8 +20,12 @@ use crate::grid::Verdict;
 use crate::memory;
 use crate::run::{MachinePool, Progress, RunOptions, demand, gpus_of, memory_bytes, needs_several};
 
-/// Most jobs of a GPU where none are named: with more the groups gain nothing (docs/performance.md).
-const GPU_JOBS: usize = 64;
+/// Most jobs of a GPU where none are named: one on each processor, which is busy while it waits for the GPU, and no more
+/// than the driver serves side by side. Where a GPU has only few processors more jobs, in groups, share their launches
+/// (docs/performance.md).
+const GPU_JOBS: usize = 16;
+const FEW_PROCESSORS: usize = 10;
+const GROUPED_JOBS: usize = 64;
 
 /// Number of cases that are run.
 #[derive(Debug, Clone)]
@@ -136,8 +140,8 @@ pub fn run_batch(
     results.into_iter().map(Mutex::into_inner).collect()
 }
 
-/// Jobs for cases where none are named: as many as the processors or the GPUs take side by side, and as the
-/// memory has room for.
+/// Jobs for cases where none are named: as many as the processors or the GPUs take side by side, and as the memory has
+/// room for.
 pub fn default_jobs(cases: &[CaseFile], run: &RunOptions) -> usize {
     let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let most = |bytes: fn(&Case) -> f64| {
@@ -147,7 +151,9 @@ pub fn default_jobs(cases: &[CaseFile], run: &RunOptions) -> usize {
     let Some(largest) = largest(cases.iter().flat_map(elements)) else { return 1 };
     if let Some((gpus, free)) = gpus_of(largest, run) {
         let fit = free as f64 / most(|case| demand(case).bytes() as f64);
-        return gpus * (fit as usize).clamp(1, GPU_JOBS);
+        let own = cores / gpus;
+        let most = if own < FEW_PROCESSORS { GROUPED_JOBS } else { own.min(GPU_JOBS) };
+        return gpus * (fit as usize).clamp(1, most);
     }
     let free = memory::free().map_or(f64::INFINITY, |free| free as f64);
     ((free / most(memory_bytes)) as usize).clamp(1, cores)
