@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
@@ -148,6 +148,30 @@ fn a_finished_member_does_not_delay_the_others() {
 
     assert_eq!(waited.recv_timeout(Duration::from_secs(30)), Ok(true));
     drop(first);
+}
+
+/// A hard case takes as long as a hundred others.
+#[test]
+fn a_member_that_works_for_long_does_not_hold_up_the_others() {
+    let group = Group::new(Arc::new(FiberDevice::default())).unwrap();
+    let [busy, other] = [(); 2].map(|()| Arc::new(group.member()));
+    let ended = AtomicBool::new(false);
+    let (done, waited) = channel();
+
+    let converged = thread::scope(|scope| {
+        scope.spawn(|| {
+            let words = Buffer::from_host(&(busy as Arc<dyn Device>), &[1_u64]).unwrap();
+            while !ended.load(Ordering::Relaxed) {
+                words.download(&mut [0]).unwrap();
+            }
+        });
+        scope.spawn(move || done.send(make(other, &case(&[])).unwrap().converged()));
+        let converged = waited.recv_timeout(Duration::from_secs(30));
+        ended.store(true, Ordering::Relaxed);
+        converged
+    });
+
+    assert_eq!(converged, Ok(true));
 }
 
 #[test]

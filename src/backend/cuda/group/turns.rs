@@ -16,6 +16,10 @@ use std::time::{Duration, Instant};
 /// Time for which members that have arrived wait for absent ones, before they begin without them.
 const GATHERING: Duration = Duration::from_millis(20);
 
+/// Time for which members wait for others that still work, some ten solves of a small grid: a hard case holds up its
+/// group no longer.
+const PATIENCE: Duration = Duration::from_millis(500);
+
 /// Threads that a thread wakes.
 const BRANCHES: usize = 3;
 
@@ -105,6 +109,8 @@ pub(super) struct Turns {
     staging: GroupStaging,
     /// Since when members that have arrived wait for nothing but others.
     gathering: Option<Instant>,
+    /// Since when members that work hold up others.
+    holding: Option<Instant>,
     /// The error that all calls report since the device failed.
     failed: Option<DeviceError>,
 }
@@ -112,7 +118,8 @@ pub(super) struct Turns {
 impl Turns {
     pub(super) fn new(device: &Arc<dyn Device>) -> Result<Self> {
         let staging = GroupStaging::new(device)?;
-        Ok(Self { seats: BTreeMap::new(), staging, gathering: None, failed: None })
+        let (gathering, holding) = (None, None);
+        Ok(Self { seats: BTreeMap::new(), staging, gathering, holding, failed: None })
     }
 
     pub(super) fn size(&self) -> usize {
@@ -138,7 +145,7 @@ impl Turns {
     }
 
     /// Lets members go on if none is running: those that wait, once the device has done their work, else those
-    /// that are aligned, else those that have arrived.
+    /// that are aligned, else those that have arrived. Members that were held up for long go on with others.
     pub(super) fn advance(&mut self, running: &AtomicUsize) {
         if running.load(Ordering::Acquire) > 0 {
             return;
@@ -149,7 +156,17 @@ impl Turns {
         if waiting > 0 {
             self.work();
             self.release(Status::Waiting, running);
-        } else if aligned > 0 {
+            let held = aligned + arrived > 0;
+            self.holding = held.then(|| self.holding.unwrap_or_else(Instant::now));
+            if self.holding.is_some_and(|since| since.elapsed() >= PATIENCE) {
+                self.holding = None;
+                self.release(Status::Aligned, running);
+                self.release(Status::Arrived, running);
+            }
+            return;
+        }
+        self.holding = None;
+        if aligned > 0 {
             self.release(Status::Aligned, running);
         } else if arrived > 0 {
             let since = *self.gathering.get_or_insert_with(Instant::now);
