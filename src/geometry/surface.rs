@@ -310,8 +310,8 @@ impl Section {
         let x = |s: f64| self.curve.point(if side == 0 { s - behind } else { end - s + behind })[0];
         let sample = |k: usize| behind + (length - behind) * (k as f64 / NOSE_SAMPLES as f64);
         let place = |at: f64| {
-            let off = |k: &usize| (x(sample(*k)) - at).abs();
-            let near = (0..=NOSE_SAMPLES).min_by(|a, b| off(a).total_cmp(&off(b))).unwrap_or(0);
+            let offs = (0..=NOSE_SAMPLES).map(|k| (k, (x(sample(k)) - at).abs()));
+            let near = offs.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |near| near.0);
             let (low, high) =
                 (sample(near.saturating_sub(1)), sample((near + 1).min(NOSE_SAMPLES)));
             // x falls from the trailing edge to the nose.
@@ -357,9 +357,9 @@ pub fn corners(points: &[[f64; 2]], turn_deg: f64) -> Vec<usize> {
 fn nose(curve: &CubicSpline) -> f64 {
     let edge = middle(curve.point(0.0), curve.point(curve.length()));
     let sample = |k: usize| curve.length() * (k as f64 / NOSE_SAMPLES as f64);
-    let reach = |k: &usize| distance(edge, curve.point(sample(*k)));
-    let best = (1..NOSE_SAMPLES).max_by(|i, k| reach(i).total_cmp(&reach(k)));
-    let best = best.unwrap_or(NOSE_SAMPLES / 2);
+    let reach = |k: usize| distance(edge, curve.point(sample(k)));
+    let reaches = (1..NOSE_SAMPLES).map(|k| (k, reach(k)));
+    let best = reaches.max_by(|a, b| a.1.total_cmp(&b.1)).map_or(NOSE_SAMPLES / 2, |best| best.0);
     let receding = |s: f64| dot(difference(curve.point(s), edge), curve.derivative(s)) > 0.0;
     let [low, high] = bisect(sample(best - 1), sample(best + 1), receding);
     0.5 * (low + high)
