@@ -14,6 +14,7 @@ use gridgen::generate::{
 use gridgen::internals::digest;
 use gridgen::ranks::{Failure, Job};
 use indicatif::ProgressBar;
+use rayon::prelude::*;
 use serde::Serialize;
 
 use super::progress::{bar, interrupted, listen};
@@ -45,7 +46,7 @@ impl BatchArguments {
         let hint = "give case files, or a pattern that fits some: 'cases/*.toml'";
         let files =
             files(&self.cases).map_err(|message| CommandFailure::input(&message, Some(hint)))?;
-        let read: Vec<_> = files.iter().map(|file| self.common.keys.read(file)).collect();
+        let read: Vec<_> = files.par_iter().map(|file| self.common.keys.read(file)).collect();
         let named =
             files.iter().zip(&read).filter_map(|(file, case)| Some((file, case.as_ref().ok()?)));
         if let Some(message) = name_clash(named) {
