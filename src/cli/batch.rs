@@ -32,8 +32,7 @@ pub(super) struct BatchArguments {
     #[command(flatten)]
     pub(super) common: CommonArguments,
     /// Cases at a time, one at least for each GPU of --devices; each gets its share of the threads. By default as
-    /// many as there are processors, at most 16 for each GPU, or 64 for a GPU with fewer than 10 processors, if
-    /// the memory has room for them.
+    /// many as there are processors, at most 16 for each GPU, if the memory has room for them.
     #[arg(short, long, value_name = "N", value_parser = count(1..=4096))]
     jobs: Option<usize>,
     /// Print the summary as JSON.

@@ -20,12 +20,8 @@ use crate::grid::Verdict;
 use crate::memory;
 use crate::run::{MachinePool, Progress, RunOptions, demand, gpus_of, memory_bytes, needs_several};
 
-/// Most jobs of a GPU where none are named: one on each processor, which is busy while it waits for the GPU, and no more
-/// than the driver serves side by side. Where a GPU has only few processors more jobs, in groups, share their launches
-/// (docs/performance.md).
+/// Most jobs of a GPU where none are named: more of them, in groups or not, take longer (docs/performance.md).
 const GPU_JOBS: usize = 16;
-const FEW_PROCESSORS: usize = 10;
-const GROUPED_JOBS: usize = 64;
 
 /// Number of cases that are run.
 #[derive(Debug, Clone)]
@@ -151,9 +147,8 @@ pub fn default_jobs(cases: &[CaseFile], run: &RunOptions) -> usize {
     let Some(largest) = largest(cases.iter().flat_map(elements)) else { return 1 };
     if let Some((gpus, free)) = gpus_of(largest, run) {
         let fit = free as f64 / most(|case| demand(case).bytes() as f64);
-        let own = cores / gpus;
-        let most = if own < FEW_PROCESSORS { GROUPED_JOBS } else { own.min(GPU_JOBS) };
-        return gpus * (fit as usize).clamp(1, most);
+        // A job keeps a processor busy while it waits for its GPU.
+        return gpus * (fit as usize).clamp(1, cores.div_ceil(gpus).min(GPU_JOBS));
     }
     let free = memory::free().map_or(f64::INFINITY, |free| free as f64);
     ((free / most(memory_bytes)) as usize).clamp(1, cores)
