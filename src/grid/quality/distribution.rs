@@ -81,19 +81,18 @@ pub fn percentile(values: &[f64], q: f64) -> f64 {
     }
     let (below, fraction) = order_of(q, values.len());
     let all = || values.par_iter().copied();
-    // Few values are all near, and none is beyond.
-    let (mut before, mut bin, mut near) = (0, BINS, Vec::new());
-    if values.len() < BINS {
-        near.extend_from_slice(values);
+    // A short list is searched whole, and no value is beyond its only bin.
+    let (before, bin, mut near) = if values.len() < BINS {
+        (0, BINS, values.to_vec())
     } else {
         let counts = leading_bits(values);
-        bin = 0;
+        let (mut before, mut bin) = (0, 0);
         while before + counts[bin] <= below {
             before += counts[bin];
             bin += 1;
         }
-        near.par_extend(all().filter(|&value| leading(value) == bin));
-    }
+        (before, bin, all().filter(|&value| leading(value) == bin).collect())
+    };
     let (_, &mut low, above) = near.select_nth_unstable_by(below - before, f64::total_cmp);
     // The next order statistic is the least of those above; there is none at the top.
     let next = above.iter().copied().min_by(f64::total_cmp);
