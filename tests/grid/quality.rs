@@ -341,7 +341,7 @@ fn a_percentile_is_that_of_the_sorted_values() {
     let mut values: Vec<f64> = (0..4001).map(|k| (f64::from(k * 1237 % 4001)).sin()).collect();
     values.extend([0.25; 300]);
     values.extend([-0.0, 0.0, 1e300, f64::NAN]);
-    // Few values, and so many that their leading bits are counted first.
+    // The first list is short; the second is so long that leading bits are counted before values are sorted.
     for copies in [1, 16] {
         let values = values.repeat(copies);
         let mut sorted = values.clone();

@@ -47,7 +47,7 @@ pub(super) struct Print {
 #[serde(rename_all = "lowercase")]
 enum Checksum {
     Crc(u32),
-    /// That of earlier versions, which takes ten times as long.
+    /// Earlier versions recorded the FNV-1a digest, which takes ten times as long to compute.
     Digest(u64),
 }
 
