@@ -2,7 +2,7 @@
 // that there is no more to do at a time than a ring of points, and every rank of several does all of it:
 // it keeps its own columns. One launch does all substeps; its blocks run at the same time and wait for each
 // other (`sync_blocks`) behind the elimination of each of the two cyclic systems of a substep, and when the
-// front has moved. Double precision only.
+// front has moved. The first system smooths widths; most grids have no such smoothing. Double precision only.
 #include "common.cuh"
 #include "cyclic.cuh"
 #include "columns.cuh"
@@ -125,7 +125,9 @@ struct MarchRow {
             const double half = 0.5 * (1.0 + along);
             concave = 1.0 / (half > MARCH_CONCAVE_LIMIT ? half : MARCH_CONCAVE_LIMIT);
         }
-        const double growth = log(v.length * u.inverse) * step.inverse_growth, square = growth * growth;
+        // Around closed fronts, where it does not count, the logarithm would be a good part of a row's time.
+        const double growth = step.inverse_growth > 0.0 ? log(v.length * u.inverse) * step.inverse_growth : 0.0;
+        const double square = growth * growth;
         const double e = step.dissipation * ratio * concave * (1.0 + square * square);
         const Pair west = front.points[front.before(i)], at = front.points[i];
         const Pair east = front.points[front.after(i)];
@@ -229,13 +231,19 @@ struct March : MarchFields {
     // Moves the front, whose segments are measured, by a substep towards layer j + 1.
     __device__ void move(uint64 j, const MarchStep& now, const ThreadChunks& chunks, const Front& front,
                          unsigned char* shared) const {
-        const auto width_rows = reinterpret_cast<ReducedRow<double, double>*>(shared);
-        const auto width_space = workspace<double, double>(widths);
-        const auto width_row = eliminate_cyclic(chunks, WidthRow{front, now}, width_space, width_rows);
-        sync_blocks(arrived);
-        solve_cyclic(chunks, width_space, width_row, width_rows,
-                     [=](uint32 i, double width) { smoothed[i] = width; });
-        __syncthreads();
+        const WidthRow width = {front, now};
+        if (now.volume_smoothing > 0.0) {
+            const auto width_rows = reinterpret_cast<ReducedRow<double, double>*>(shared);
+            const auto width_space = workspace<double, double>(widths);
+            const auto width_row = eliminate_cyclic(chunks, width, width_space, width_rows);
+            sync_blocks(arrived);
+            solve_cyclic(chunks, width_space, width_row, width_rows,
+                         [=](uint32 i, double width) { smoothed[i] = width; });
+            __syncthreads();
+        } else {
+            // The system is the identity. A thread reads the widths of its own points alone.
+            for (uint32 i = chunks.own.begin; i <= chunks.own.last; ++i) smoothed[i] = width(i).right;
+        }
         const auto move_rows = reinterpret_cast<ReducedRow<Block, Pair>*>(shared);
         const auto move_space = workspace<Block, Pair>(moves);
         const auto move_row = eliminate_cyclic(chunks, MarchRow{front, now}, move_space, move_rows);
