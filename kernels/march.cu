@@ -197,8 +197,10 @@ struct March : MarchFields {
         if (t >= WARP) return;
         for (uint32 k = t + WARP; k < threads; k += WARP) value = fmin(value, shared[k]);
         shared[t] = value;
-        __syncwarp();
-        for (uint32 k = 0; t == 0 && k < threads && k < WARP; ++k) value = fmin(value, shared[k]);
+        for (uint32 step = WARP / 2; step > 0; step /= 2) {
+            __syncwarp();
+            if (t < step && t + step < threads) shared[t] = value = fmin(value, shared[t + step]);
+        }
         if (t == 0) shortest[blockIdx.x] = value;
     }
     // Substeps from layer j to the next, by the shortest segment of layer j. Of blocks that are not there it is huge.
