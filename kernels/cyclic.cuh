@@ -4,9 +4,10 @@
 // Partition method on two levels. Each thread eliminates the inner points of its chunk,
 // x_i = g_i - P_i x_before - Q_i x_kept, where x_kept is the last point of its chunk and x_before that
 // of the chunk before. The kept points of a block but the last are a chain between two points that
-// the blocks keep; parallel cyclic reduction couples each with nothing but those two. The points that
-// the blocks keep are a ring, which every block solves for itself by parallel cyclic reduction in the second
-// part: blocks, like threads, are a power of two, so that each couples with itself in the end.
+// the blocks keep. A step of cyclic reduction eliminates every second of them, which halves the arithmetic of the
+// steps that follow; parallel cyclic reduction couples each of the others with nothing but those two. The
+// points that the blocks keep are a ring, which every block solves for itself by parallel cyclic reduction in the
+// second part: blocks, like threads, are a power of two, so that each couples with itself in the end.
 #pragma once
 #include "common.cuh"
 
@@ -104,12 +105,32 @@ __device__ void eliminate_chunk(const Chunk& chunk, const Row& row, EliminatedPo
     }
 }
 
+// `row` without its neighbours: their rows couple it with the points behind them.
+template <class M, class V>
+__device__ inline ReducedRow<M, V> joined(const ReducedRow<M, V>& west, const ReducedRow<M, V>& row,
+                                          const ReducedRow<M, V>& east) {
+    const M one = identity(M()), zero = one - one;
+    const M pivot = inverted(one - row.lower * west.upper - row.upper * east.lower);
+    ReducedRow<M, V> joined;
+    joined.right = pivot * (row.right - row.lower * west.right - row.upper * east.right);
+    joined.lower = zero - pivot * (row.lower * west.lower);
+    joined.upper = zero - pivot * (row.upper * east.upper);
+    return joined;
+}
+
+// The rows that a thread keeps of the first part: that of its own kept point; and that of the kept point of thread
+// 2 t + 1, if the block has it, which couples it with the points that blocks keep.
+template <class M, class V>
+struct ThreadRows {
+    ReducedRow<M, V> own, reduced;
+};
+
 // First part: the rows are row(i), at least as many as threads. `kept` (shared) holds one row
-// per thread. All threads of at least two call it; the result is the thread's own row.
+// per thread. All threads of at least four call it.
 template <class M, class V, class Row>
-__device__ ReducedRow<M, V> eliminate_cyclic(const ThreadChunks& chunks, const Row& row, const CyclicWorkspace<M, V>& workspace,
-                               ReducedRow<M, V>* kept) {
-    const uint32 t = threadIdx.x, links = blockDim.x - 1;
+__device__ ThreadRows<M, V> eliminate_cyclic(const ThreadChunks& chunks, const Row& row,
+                                             const CyclicWorkspace<M, V>& workspace, ReducedRow<M, V>* kept) {
+    const uint32 t = threadIdx.x, links = blockDim.x - 1, odd = links / 2;
     const Chunk chunk = chunks.own;
     const M one = identity(M()), zero = one - one;
     eliminate_chunk(chunk, row, workspace.points);
@@ -125,7 +146,7 @@ __device__ ReducedRow<M, V> eliminate_cyclic(const ThreadChunks& chunks, const R
         centre = centre - r.lower * west.q;
         right = right - r.lower * west.g;
     }
-    ReducedRow<M, V> mine;
+    ReducedRow<M, V> own, mine;
     if (t < links) {
         // The point after it: an inner one, or the kept one where the chunk has no other.
         const Chunk next = chunks.next;
@@ -137,15 +158,25 @@ __device__ ReducedRow<M, V> eliminate_cyclic(const ThreadChunks& chunks, const R
             beyond = zero - r.upper * east.q;
         }
         pivot = inverted(pivot);
-        mine.lower = pivot * left;
-        mine.upper = pivot * beyond;
-        mine.right = pivot * right;
-        kept[t] = mine;
+        own.lower = pivot * left;
+        own.upper = pivot * beyond;
+        own.right = pivot * right;
+        kept[t] = own;
     }
     __syncthreads();
+    if (t < odd) mine = joined(kept[2 * t], kept[2 * t + 1], kept[2 * t + 2]);
+    if (t == links) {
+        const ReducedRow<M, V> even = kept[links - 1];
+        right = right - left * even.right;
+        centre = centre - left * even.upper;
+        left = zero - left * even.lower;
+    }
+    __syncthreads();
+    if (t < odd) kept[t] = mine;
+    __syncthreads();
     // At each end of the chain a row keeps its coupling with the point that a block keeps.
-    for (uint32 step = 1; step < links; step *= 2) {
-        if (t < links) {
+    for (uint32 step = 1; step < odd; step *= 2) {
+        if (t < odd) {
             ReducedRow<M, V> next = mine;
             M pivot = one;
             if (t >= step) {
@@ -154,7 +185,7 @@ __device__ ReducedRow<M, V> eliminate_cyclic(const ThreadChunks& chunks, const R
                 next.right = next.right - mine.lower * west.right;
                 next.lower = zero - mine.lower * west.lower;
             }
-            if (t + step < links) {
+            if (t + step < odd) {
                 const ReducedRow<M, V> east = kept[t + step];
                 pivot = pivot - mine.upper * east.lower;
                 next.right = next.right - mine.upper * east.right;
@@ -166,13 +197,13 @@ __device__ ReducedRow<M, V> eliminate_cyclic(const ThreadChunks& chunks, const R
             mine.right = pivot * next.right;
         }
         __syncthreads();
-        if (t < links) kept[t] = mine;
+        if (t < odd) kept[t] = mine;
         __syncthreads();
     }
 
     KeptRow<M, V>& block_row = workspace.block_rows[blockIdx.x];
     if (t == links) {
-        const ReducedRow<M, V> before = kept[links - 1];
+        const ReducedRow<M, V> before = kept[odd - 1];
         block_row.lower = zero - left * before.lower;
         block_row.centre = centre - left * before.upper;
         block_row.upper = r.upper;
@@ -180,25 +211,25 @@ __device__ ReducedRow<M, V> eliminate_cyclic(const ThreadChunks& chunks, const R
     }
     if (t == 0) {
         EliminatedPoint<M, V> first;
-        first.g = mine.right;
-        first.p = mine.lower;
-        first.q = mine.upper;
+        first.g = own.right - own.upper * mine.right;
+        first.p = own.lower - own.upper * mine.lower;
+        first.q = zero - own.upper * mine.upper;
         if (chunk.begin < chunk.last) {
             const EliminatedPoint<M, V> inner = workspace.points[chunk.begin];
-            first.g = inner.g - inner.q * mine.right;
-            first.p = inner.p - inner.q * mine.lower;
-            first.q = zero - inner.q * mine.upper;
+            first.g = inner.g - inner.q * first.g;
+            first.p = inner.p - inner.q * first.p;
+            first.q = zero - inner.q * first.q;
         }
         block_row.first = first;
     }
-    return mine;
+    return {own, mine};
 }
 
-// Second part: take(i, x_i) for all points, each by the thread of its chunk, whose row is `own`. No more blocks than
+// Second part: take(i, x_i) for all points, each by the thread of its chunk. No more blocks than
 // threads of a block or of a warp.
 template <class M, class V, class Take>
-__device__ void solve_cyclic(const ThreadChunks& chunks, const CyclicWorkspace<M, V>& workspace, const ReducedRow<M, V>& own,
-                             ReducedRow<M, V>* kept, const Take& take) {
+__device__ void solve_cyclic(const ThreadChunks& chunks, const CyclicWorkspace<M, V>& workspace,
+                             const ThreadRows<M, V>& rows, ReducedRow<M, V>* kept, const Take& take) {
     const uint32 t = threadIdx.x, blocks = gridDim.x, last_block = blocks - 1;
     const Chunk chunk = chunks.own;
     const M one = identity(M()), zero = one - one;
@@ -216,14 +247,8 @@ __device__ void solve_cyclic(const ThreadChunks& chunks, const CyclicWorkspace<M
         }
         __syncwarp();
         for (uint32 step = 1; step < blocks; step *= 2) {
-            if (t < blocks) {
-                const ReducedRow<M, V> west = kept[(t + blocks - step) & last_block];
-                const ReducedRow<M, V> east = kept[(t + step) & last_block];
-                const M pivot = inverted(one - mine.lower * west.upper - mine.upper * east.lower);
-                mine.right = pivot * (mine.right - mine.lower * west.right - mine.upper * east.right);
-                mine.lower = zero - pivot * (mine.lower * west.lower);
-                mine.upper = zero - pivot * (mine.upper * east.upper);
-            }
+            if (t < blocks)
+                mine = joined(kept[(t + blocks - step) & last_block], mine, kept[(t + step) & last_block]);
             __syncwarp();
             if (t < blocks) kept[t] = mine;
             __syncwarp();
@@ -235,11 +260,17 @@ __device__ void solve_cyclic(const ThreadChunks& chunks, const CyclicWorkspace<M
     const V here = kept[blockIdx.x].right;
     V before = kept[(blockIdx.x + last_block) & last_block].right;
     __syncthreads();
-    V value = here;
-    if (t + 1 < blockDim.x) value = own.right - own.lower * before - own.upper * here;
-    kept[t].right = value;
+    // The kept points of odd threads, then those of even ones between them.
+    const uint32 half = blockDim.x / 2, pair = t / 2;
+    const ReducedRow<M, V>&own = rows.own, &reduced = rows.reduced;
+    if (t + 1 < half) kept[t].right = reduced.right - reduced.lower * before - reduced.upper * here;
+    if (t + 1 == half) kept[t].right = here;
     __syncthreads();
-    if (t > 0) before = kept[t - 1].right;
+    V value = kept[pair].right;
+    if (pair > 0) before = kept[pair - 1].right;
+    if (t % 2 == 0) kept[half + pair].right = value = own.right - own.lower * before - own.upper * value;
+    __syncthreads();
+    if (t % 2 == 1) before = kept[half + pair].right;
     for (uint32 i = chunk.begin; i < chunk.last; ++i) {
         const EliminatedPoint<M, V> inner = workspace.points[i];
         take(i, inner.g - inner.p * before - inner.q * value);
