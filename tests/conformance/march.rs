@@ -41,15 +41,19 @@ pub fn the_march_gives_the_grid_of_the_host<S: Subject>(subject: &S) {
         (0..n).map(|i| least * 10_f64.powf(wave(i, n))).collect()
     };
     let both = walls.into_iter().flat_map(|(wall, nj, first_cell)| {
-        let ways: &[bool] = if wall.x.len() < 200 { &[false, true] } else { &[false] };
-        ways.iter().map(move |varies| (wall.clone(), nj, first_cell, *varies))
+        let ways: &[(bool, bool)] = &[(false, true), (false, false), (true, true)];
+        let ways = &ways[..if wall.x.len() < 200 { 3 } else { 2 }];
+        ways.iter().map(move |way| (wall.clone(), nj, first_cell, *way))
     });
-    for (wall, nj, first_cell, varies) in both {
+    for (wall, nj, first_cell, (varies, smooths)) in both {
         let layers = geometric_layers(nj, first_cell, FAR_FIELD);
         let heights = varies.then(|| varied(&wall, first_cell));
         let outline = wall.outline(&layers, Outer::Circle(FAR_FIELD));
         let outline = Outline { heights: heights.as_deref(), ..outline };
-        let settings = wall.settings(InitialMethod::Hyperbolic);
+        let mut settings = wall.settings(InitialMethod::Hyperbolic);
+        if !smooths {
+            settings.volume_smoothing = 0.0;
+        }
 
         let (host, other) =
             (build(&outline, &settings), initial_grid(subject, &outline, &settings));
