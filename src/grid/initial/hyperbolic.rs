@@ -168,13 +168,15 @@ impl Substep {
         let before = |i: usize| if i == 0 { n - 1 } else { i - 1 };
         let after = |i: usize| if i + 1 == n { 0 } else { i + 1 };
         let width: Vec<f64> = (0..n).map(|i| 0.5 * (d[i] + d[segments.before(i)])).collect();
-        let mut kappa: Vec<f64> =
-            d.iter().map(|d| (self.volume_smoothing * self.distance / d).powi(2)).collect();
-        if !closed {
-            kappa[n - 1] = 0.0;
-        }
         let mut smoothed = width.clone();
-        smooth_implicit(&mut smoothed, &kappa);
+        if self.volume_smoothing > 0.0 {
+            let mut kappa: Vec<f64> =
+                d.iter().map(|d| (self.volume_smoothing * self.distance / d).powi(2)).collect();
+            if !closed {
+                kappa[n - 1] = 0.0;
+            }
+            smooth_implicit(&mut smoothed, &kappa);
+        }
 
         let row = |i: usize| {
             if !closed && (i == 0 || i + 1 == n) {
