@@ -164,6 +164,7 @@ __device__ ThreadRows<M, V> eliminate_cyclic(const ThreadChunks& chunks, const R
         kept[t] = own;
     }
     __syncthreads();
+    // The kept points of even threads are eliminated; the first `odd` threads reduce those of the others.
     if (t < odd) mine = joined(kept[2 * t], kept[2 * t + 1], kept[2 * t + 2]);
     if (t == links) {
         const ReducedRow<M, V> even = kept[links - 1];

@@ -25,6 +25,7 @@ pub fn the_march_gives_the_grid_of_the_host<S: Subject>(subject: &S) {
         (WallPoints::naca("0012", 65), 33, 1e-3),
         (WallPoints::naca("4412", 131), 17, 1e-5),
         (WallPoints::naca("2412", 20), 33, 1e-3),
+        (WallPoints::naca("0012", 9), 9, 1e-2),
         (WallPoints::ellipse(0.2, 98), 33, 1e-4),
         (WallPoints::naca("0012", 1101), 9, 1e-2),
         (WallPoints::naca_with_wake("0012", 113, 24), 33, 1e-4),
