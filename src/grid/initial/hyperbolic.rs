@@ -193,7 +193,12 @@ impl Substep {
             let eta = [ratio * -t[1], ratio * t[0]];
             let half_c =
                 (0.5 * scheme.implicit) * inverse * Matrix2::new(eta[0], eta[1], eta[1], -eta[0]);
-            let growth = (d[i] / d[segments.before(i)]).ln() * scheme.inverse_growth;
+            // Around closed fronts it does not count.
+            let growth = if scheme.inverse_growth > 0.0 {
+                (d[i] / d[segments.before(i)]).ln() * scheme.inverse_growth
+            } else {
+                0.0
+            };
             let e = self.dissipation * ratio * concavity(&segments, i) * (1.0 + growth.powi(4));
             let [west, at, east] = [front[before(i)], front[i], front[after(i)]].map(Vector2::from);
             let identity = Matrix2::identity();
