@@ -15,11 +15,13 @@ pub(super) struct Galerkin<'a, M> {
     absent: Vec<Lane<M>>,
 }
 
-/// A panel of [`Galerkin`], and fine rows that are coarsened along xi: that before point j in place j mod 2.
+/// A panel of [`Galerkin`], and fine rows that are coarsened along xi: row k in place k mod 3.
 pub(super) struct Coarsened<M> {
     colour: usize,
     panel: usize,
-    rows: [Nine<M>; 2],
+    rows: [Nine<M>; 3],
+    /// The first row that is not there.
+    next: usize,
 }
 
 impl<M: Real> BlockSource<M> for Galerkin<'_, M> {
@@ -32,26 +34,33 @@ impl<M: Real> BlockSource<M> for Galerkin<'_, M> {
 
     #[inline(always)]
     fn put(&self, carried: &mut Coarsened<M>, j: usize, lanes: usize, point: &mut [Lane<M>]) {
-        self.next(carried, j).put(lanes, point);
+        self.blocks(carried, j).put(lanes, point);
     }
 }
 
 impl<'a, M: Real> Galerkin<'a, M> {
     /// The blocks of point j of each line of a panel, after those of the points before it.
     #[inline(always)]
-    fn next(&self, carried: &mut Coarsened<M>, j: usize) -> Nine<M> {
-        let Coarsened { colour, panel, rows: [even, odd] } = carried;
-        let mut here = Nine::zero();
-        if !self.coarsen_eta {
-            self.along_xi((*colour, *panel), j, &mut here);
-            return here;
+    fn blocks(&self, carried: &mut Coarsened<M>, j: usize) -> Nine<M> {
+        let last = if self.coarsen_eta { 2 * j + 2 } else { j };
+        while carried.next <= last {
+            let row = carried.next;
+            self.along_xi((carried.colour, carried.panel), row, &mut carried.rows[row % 3]);
+            carried.next += 1;
         }
-        let (before, after) = if j.is_multiple_of(2) { (even, odd) } else { (odd, even) };
-        self.along_xi((*colour, *panel), 2 * j + 1, &mut here);
-        self.along_xi((*colour, *panel), 2 * j + 2, after);
+        if !self.coarsen_eta {
+            return carried.rows[j % 3];
+        }
+        let [before, here, after] = [0, 1, 2].map(|k| &carried.rows[(2 * j + k) % 3]);
         let mut nine = Nine::zero();
-        coarsen_line((&*before, &here, &*after), ALONG_ETA, &mut nine);
+        coarsen_line((before, here, after), ALONG_ETA, &mut nine);
         nine
+    }
+
+    /// [`Self::blocks`] where the speed of the vector unit does not count: one copy of the code for all such places.
+    #[inline(never)]
+    fn blocks_of_point(&self, carried: &mut Coarsened<M>, j: usize) -> Nine<M> {
+        self.blocks(carried, j)
     }
 
     pub(super) fn new(fine: &'a LineSet<M>, lines: usize, coarsen_eta: bool) -> Self {
@@ -62,11 +71,8 @@ impl<'a, M: Real> Galerkin<'a, M> {
     /// The carried state before point j of a panel.
     #[inline(always)]
     fn before(&self, colour: usize, panel: usize, j: usize) -> Coarsened<M> {
-        let mut before = Coarsened { colour, panel, rows: [Nine::zero(); 2] };
-        if self.coarsen_eta {
-            self.along_xi((colour, panel), 2 * j, &mut before.rows[j % 2]);
-        }
-        before
+        let next = if self.coarsen_eta { 2 * j } else { j };
+        Coarsened { colour, panel, rows: [Nine::zero(); 3], next }
     }
 
     /// The traces of the blocks for a neighbour of point j of all lines, by its place in [`Nine`].
@@ -75,7 +81,7 @@ impl<'a, M: Real> Galerkin<'a, M> {
         for colour in 0..2 {
             let mut of_colour = traces.iter_mut().skip(colour).step_by(2);
             for panel in 0..self.lines.div_ceil(2 * LANES) {
-                let blocks = self.next(&mut self.before(colour, panel, j), j);
+                let blocks = self.blocks_of_point(&mut self.before(colour, panel, j), j);
                 let [xx, _, _, yy] = blocks.0[neighbour];
                 let sums = xx.iter().zip(&yy).map(|(xx, yy)| *xx + *yy);
                 of_colour.by_ref().take(LANES).zip(sums).for_each(|(to, trace)| *to = trace);
@@ -89,7 +95,7 @@ impl<'a, M: Real> Galerkin<'a, M> {
         let lane = line / 2 % LANES;
         let mut carried = self.before(line % 2, line / 2 / LANES, 0);
         let trace = |j| {
-            let [xx, _, _, yy] = self.next(&mut carried, j).0[neighbour];
+            let [xx, _, _, yy] = self.blocks_of_point(&mut carried, j).0[neighbour];
             xx[lane] + yy[lane]
         };
         (0..points).map(trace).collect()

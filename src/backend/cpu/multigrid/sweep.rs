@@ -23,16 +23,18 @@ pub(super) struct ColourLines<'a, M> {
 type Beside<M> = [[Lane<M>; 2]; 2];
 
 impl<M: Real> ColourLines<'_, M> {
-    /// The operator of a panel by point along.
+    /// The operator of a panel in `storage`, that of the lines.
     #[inline(always)]
-    fn operator<const WIDTH: usize>(&self, panel: usize) -> &[[Lane<M>; WIDTH]] {
-        let length = self.shape.along * WIDTH * LANES;
-        let operator = &self.operator[panel * length..][..length];
-        operator.as_chunks::<LANES>().0.as_chunks::<WIDTH>().0
+    fn operator(&self, panel: usize, storage: Storage) -> PanelOperator<'_, M> {
+        let width = storage.width(self.shape);
+        let length = self.shape.along * width;
+        let points = &self.operator.as_chunks::<LANES>().0[panel * length..][..length];
+        PanelOperator { points, width, storage }
     }
 
-    /// The surroundings of the lines of a panel at their first point.
-    #[inline(always)]
+    /// The surroundings of the lines of a panel at their first point. It is called once a panel: one copy of the code,
+    /// without the vector unit, serves all loops.
+    #[inline(never)]
     fn surroundings(&self, panel: usize) -> Surroundings<'_, M> {
         let f = &self.f[panel * self.shape.panel_len()..][..self.shape.panel_len()];
         Surroundings {
@@ -101,6 +103,27 @@ impl<M: Real> ColourLines<'_, M> {
             Some(pair) => as_pairs(pair)[0],
             None => [[M::zero(); LANES]; 2],
         }
+    }
+}
+
+/// The operator of the lines of a panel.
+struct PanelOperator<'a, M> {
+    points: &'a [Lane<M>],
+    width: usize,
+    storage: Storage,
+}
+
+impl<'a, M: Real> PanelOperator<'a, M> {
+    /// The lanes of point `l` up to those of its inverse pivot. Their number is a constant wherever the storage is one.
+    #[inline(always)]
+    fn at(&self, l: usize) -> &'a [Lane<M>] {
+        &self.points[l * self.width..][..self.storage.inverse() + 4]
+    }
+
+    /// The block of point `l` from this lane on.
+    #[inline(always)]
+    fn block(&self, l: usize, lane: usize) -> &'a [Lane<M>] {
+        &self.points[l * self.width + lane..][..4]
     }
 }
 
@@ -202,9 +225,6 @@ pub(super) enum PanelWork<'a, M> {
     Residual { u: &'a [M], r: &'a mut [M] },
 }
 
-const ETA: Storage = Storage::TenNumbers { along_xi: false };
-const XI: Storage = Storage::TenNumbers { along_xi: true };
-
 /// Work on one panel.
 pub(super) struct Sweep<'a, M> {
     pub(super) lines: &'a ColourLines<'a, M>,
@@ -215,46 +235,40 @@ pub(super) struct Sweep<'a, M> {
 impl<M: Real> Kernel for Sweep<'_, M> {
     #[inline(always)]
     fn run(self) {
-        match (self.lines.storage, self.lines.storage.width(self.lines.shape)) {
-            (Storage::TenNumbers { along_xi: false }, 14) => self.with_width::<14>(ETA),
-            (Storage::TenNumbers { along_xi: false }, 18) => self.with_width::<18>(ETA),
-            (Storage::TenNumbers { along_xi: false }, _) => self.with_width::<22>(ETA),
-            (Storage::TenNumbers { along_xi: true }, 14) => self.with_width::<14>(XI),
-            (Storage::TenNumbers { along_xi: true }, _) => self.with_width::<18>(XI),
-            (Storage::Full, 40) => self.with_width::<40>(Storage::Full),
-            (Storage::Full, 44) => self.with_width::<44>(Storage::Full),
-            (Storage::Full, _) => self.with_width::<48>(Storage::Full),
+        // The storage is a constant within each case, and the loops have no branches for it.
+        match self.lines.storage {
+            Storage::TenNumbers { along_xi: false } => {
+                self.with(Storage::TenNumbers { along_xi: false });
+            }
+            Storage::TenNumbers { along_xi: true } => {
+                self.with(Storage::TenNumbers { along_xi: true });
+            }
+            Storage::Full => self.with(Storage::Full),
         }
     }
 }
 
 impl<M: Real> Sweep<'_, M> {
     #[inline(always)]
-    fn with_width<const WIDTH: usize>(self, storage: Storage) {
+    fn with(self, storage: Storage) {
         let Self { lines, panel, work } = self;
         match work {
-            PanelWork::Relax { u, terms } => lines.relax::<WIDTH>(panel, storage, u, terms),
-            PanelWork::Residual { u, r } => lines.residual::<WIDTH>(panel, storage, u, r),
+            PanelWork::Relax { u, terms } => lines.relax(panel, storage, u, terms),
+            PanelWork::Residual { u, r } => lines.residual(panel, storage, u, r),
         }
     }
 }
 
 impl<M: Real> ColourLines<'_, M> {
     #[inline(always)]
-    fn relax<const WIDTH: usize>(
-        &self,
-        panel: usize,
-        storage: Storage,
-        u: &mut [M],
-        terms: &mut [M],
-    ) {
+    fn relax(&self, panel: usize, storage: Storage, u: &mut [M], terms: &mut [M]) {
         let shape = self.shape;
         if shape.transposed && shape.borders.contains(&true) {
-            self.relax_transposed::<WIDTH>(panel, storage, u);
+            self.relax_transposed(panel, storage, u);
             return;
         }
         let at_inverse = storage.inverse();
-        let a = self.operator::<WIDTH>(panel);
+        let operator = self.operator(panel, storage);
         let u = u.as_chunks_mut::<LANES>().0.as_chunks_mut::<2>().0;
         // Points of the open line; the last point of a closed one is not among them.
         let open = shape.along - usize::from(shape.closed);
@@ -262,7 +276,8 @@ impl<M: Real> ColourLines<'_, M> {
         // The right sides of the first and of the last point.
         let mut ends = [solved; 2];
         let mut surroundings = self.surroundings(panel);
-        for (l, a) in a.iter().enumerate() {
+        for l in 0..shape.along {
+            let a = operator.at(l);
             let mut b = surroundings.right_side(l, a, storage);
             if l == 0 {
                 ends[0] = b;
@@ -279,42 +294,40 @@ impl<M: Real> ColourLines<'_, M> {
             }
         }
         for l in (0..open - 1).rev() {
-            let a = &a[l];
+            let a = operator.at(l);
             let pull = storage.product_along(a, 1, &solved);
             let mut b = u[l];
             subtract(&mut b, &a[at_inverse..at_inverse + 4], &pull);
             u[l] = b;
             solved = b;
         }
-        let condensed = at_inverse + 4..at_inverse + 8;
         if shape.closed {
-            let (last, mut b) = (&a[open], u[open]);
+            let (last, mut b) = (operator.at(open), u[open]);
             storage.subtract_along(&mut b, last, 0, &u[open - 1]);
             storage.subtract_along(&mut b, last, 1, &u[0]);
             let closing = product(&last[at_inverse..at_inverse + 4], &b);
             u[open] = closing;
-            for (u, a) in u[..open].iter_mut().zip(a) {
-                subtract(u, &a[condensed.clone()], &closing);
+            for (l, u) in u[..open].iter_mut().enumerate() {
+                subtract(u, operator.block(l, at_inverse + 4), &closing);
             }
         }
         if shape.borders.contains(&true) {
             let (last, at) = (open - 1, [0, 1].map(|end| shape.border(at_inverse, end)));
             if let Some(second) = u.get(1) {
-                storage.subtract_along(&mut ends[0], &a[0], 1, second);
+                storage.subtract_along(&mut ends[0], operator.at(0), 1, second);
             }
             if last > 0 {
-                storage.subtract_along(&mut ends[1], &a[last], 0, &u[last - 1]);
+                storage.subtract_along(&mut ends[1], operator.at(last), 0, &u[last - 1]);
             }
             for (end, point) in [0, last].into_iter().enumerate() {
                 if shape.borders[end] {
-                    let mut d = product(&a[point][at[end]..at[end] + 4], &ends[end]);
+                    let mut d = product(operator.block(point, at[end]), &ends[end]);
                     if shape.borders[1 - end] {
-                        let other = &a[point][at[1 - end]..at[1 - end] + 4];
+                        let other = operator.block(point, at[1 - end]);
                         add(&mut d, &product(other, &ends[1 - end]));
                     }
-                    let inner = shape.inner(open);
-                    for (u, a) in u[inner.clone()].iter_mut().zip(&a[inner]) {
-                        subtract(u, &a[at[end]..at[end] + 4], &d);
+                    for l in shape.inner(open) {
+                        subtract(&mut u[l], operator.block(l, at[end]), &d);
                     }
                     terms[2 * LANES * end..][..2 * LANES].copy_from_slice(d.as_flattened());
                 }
@@ -325,44 +338,44 @@ impl<M: Real> ColourLines<'_, M> {
     /// [`Self::relax`] for bordered lines of transposed equations: the values of the bordered ends are G⁻ᵀ times
     /// f − Σ V_lᵀ b_l of the borders, and then those of the line between follow.
     #[inline(always)]
-    fn relax_transposed<const WIDTH: usize>(&self, panel: usize, storage: Storage, u: &mut [M]) {
+    fn relax_transposed(&self, panel: usize, storage: Storage, u: &mut [M]) {
         let at_inverse = storage.inverse();
-        let (shape, a) = (self.shape, self.operator::<WIDTH>(panel));
-        let (inner, ends) = (shape.inner(a.len()), [0, a.len() - 1]);
+        let (shape, operator) = (self.shape, self.operator(panel, storage));
+        let (inner, ends) = (shape.inner(shape.along), [0, shape.along - 1]);
         let at = [0, 1].map(|end| shape.border(at_inverse, end));
         let u = u.as_chunks_mut::<LANES>().0.as_chunks_mut::<2>().0;
         let mut surroundings = self.surroundings(panel);
         let mut sums = ends.map(|end| surroundings.f[end]);
-        for (l, a) in a.iter().enumerate() {
-            let b = surroundings.right_side(l, a, storage);
+        for l in 0..shape.along {
+            let b = surroundings.right_side(l, operator.at(l), storage);
             if inner.contains(&l) {
                 for border in (0..2).filter(|&border| shape.borders[border]) {
-                    subtract(&mut sums[border], &a[at[border]..at[border] + 4], &b);
+                    subtract(&mut sums[border], operator.block(l, at[border]), &b);
                 }
                 u[l] = b;
             }
         }
         for end in (0..2).filter(|&end| shape.borders[end]) {
-            let a = &a[ends[end]];
-            let mut value = product(&a[at[end]..at[end] + 4], &sums[end]);
+            let mut value = product(operator.block(ends[end], at[end]), &sums[end]);
             if shape.borders[1 - end] {
-                add(&mut value, &product(&a[at[1 - end]..at[1 - end] + 4], &sums[1 - end]));
+                let other = operator.block(ends[end], at[1 - end]);
+                add(&mut value, &product(other, &sums[1 - end]));
             }
             u[ends[end]] = value;
         }
         if let Some(last) = inner.clone().next_back().filter(|_| shape.borders[1]) {
             let after = u[ends[1]];
-            storage.subtract_along(&mut u[last], &a[last], 1, &after);
+            storage.subtract_along(&mut u[last], operator.at(last), 1, &after);
         }
         let mut solved = if shape.borders[0] { u[0] } else { [[M::zero(); LANES]; 2] };
         for l in inner.clone() {
-            let (a, mut b) = (&a[l], u[l]);
+            let (a, mut b) = (operator.at(l), u[l]);
             storage.subtract_along(&mut b, a, 0, &solved);
             solved = product(&a[at_inverse..at_inverse + 4], &b);
             u[l] = solved;
         }
         for l in inner.rev().skip(1) {
-            let a = &a[l];
+            let a = operator.at(l);
             let pull = storage.product_along(a, 1, &solved);
             let mut b = u[l];
             subtract(&mut b, &a[at_inverse..at_inverse + 4], &pull);
@@ -372,11 +385,13 @@ impl<M: Real> ColourLines<'_, M> {
     }
 
     #[inline(always)]
-    fn residual<const WIDTH: usize>(&self, panel: usize, storage: Storage, u: &[M], r: &mut [M]) {
+    fn residual(&self, panel: usize, storage: Storage, u: &[M], r: &mut [M]) {
         let shape = self.shape;
         let (u, r) = (as_pairs(u), r.as_chunks_mut::<LANES>().0.as_chunks_mut::<2>().0);
         let mut surroundings = self.surroundings(panel);
-        for (l, a) in self.operator::<WIDTH>(panel).iter().enumerate() {
+        let operator = self.operator(panel, storage);
+        for l in 0..shape.along {
+            let a = operator.at(l);
             let mut b = surroundings.right_side(l, a, storage);
             if let Some(before) = shape.prev(l) {
                 storage.subtract_along(&mut b, a, 0, &u[before]);
