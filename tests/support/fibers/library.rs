@@ -15,9 +15,10 @@ use crate::scratch;
 
 /// Most parameters of a kernel.
 const MOST_PARAMETERS: usize = 10;
-/// The header, and what it includes.
-const HEADERS: [(&str, &str); 4] = [
+/// The header, the source that is linked with each kernel file, and what they include.
+const SOURCES: [(&str, &str); 5] = [
     ("fibers.hpp", include_str!("fibers.hpp")),
+    ("fibers.cpp", include_str!("fibers.cpp")),
     ("stacks.hpp", include_str!("stacks.hpp")),
     ("intrinsics.hpp", include_str!("intrinsics.hpp")),
     ("watch.hpp", include_str!("watch.hpp")),
@@ -26,10 +27,7 @@ const HEADERS: [(&str, &str); 4] = [
 const FLAGS: [&str; 6] =
     ["-O2", "-std=c++17", "-fPIC", "-fvisibility=hidden", "-DFIBERS", "-Wno-unknown-pragmas"];
 
-/// Additional flags for orders that watch the stores of kernels (`watch.hpp`).
-const WATCHED: [&str; 2] = ["-DWATCHED", "-fsanitize=thread"];
-
-/// The order of blocks and threads, a bit mask: `fibers::Order` of the header.
+/// The order of blocks and threads, a bit mask: `fibers::Order` of `fibers.cpp`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Order(pub u32);
 
@@ -58,7 +56,7 @@ impl Default for Order {
     }
 }
 
-/// `launch_in_order` of the header.
+/// `launch_in_order` of `fibers.cpp`.
 type Launch = unsafe extern "C" fn(
     *const c_char,
     *const c_uint,
@@ -71,7 +69,7 @@ type Launch = unsafe extern "C" fn(
     *mut *const c_char,
 ) -> c_int;
 
-/// The result of a launch: `fibers::Code` of the header.
+/// The result of a launch: `fibers::Code`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Code {
     UnknownKernel,
@@ -90,13 +88,13 @@ pub struct Fault {
     pub message: String,
 }
 
-/// `parameters` of the header.
+/// `parameters` of `fibers.cpp`.
 type Parameters = unsafe extern "C" fn(*const c_char, *mut c_uint) -> c_uint;
 
-/// `declared` of the header.
+/// `declared` of `fibers.cpp`.
 type Declared = unsafe extern "C" fn(*const c_char) -> *const c_char;
 
-/// `release` of the header.
+/// `release` of `fibers.cpp`.
 type Release = unsafe extern "C" fn();
 
 /// One kernel file, compiled for one precision and loaded. It stays loaded.
@@ -266,46 +264,66 @@ pub fn compiled(text: &str, real: &str) -> PathBuf {
 /// The shared library of a text for launches in this order.
 fn compiled_for(order: Order, text: &str, real: &str) -> PathBuf {
     let watched = order.yields();
+    made("so", (watched, text, real), |folder, file| {
+        let (source, object) = (folder.join("kernels.cpp"), folder.join("o"));
+        fs::write(&source, text).unwrap();
+        let mut command = compiler(watched);
+        command.arg(format!("-DREAL={real}")).arg("-include").arg(folder.join("fibers.hpp"));
+        if watched {
+            command.arg("-fsanitize=thread");
+        }
+        run(command.arg("-c").arg("-o").arg(&object).arg(&source));
+        // Linked without the library of the sanitizer.
+        let mut command = Command::new("c++");
+        run(command.arg("-shared").arg("-o").arg(file).arg(&object).arg(scheduler(watched)));
+    })
+}
+
+/// The object file of `fibers.cpp`.
+fn scheduler(watched: bool) -> PathBuf {
+    made("o", (watched, "", ""), |folder, file| {
+        run(compiler(watched).arg("-c").arg("-o").arg(file).arg(folder.join("fibers.cpp")));
+    })
+}
+
+fn compiler(watched: bool) -> Command {
+    let mut command = Command::new("c++");
+    command.args(FLAGS);
+    if watched {
+        command.arg("-DWATCHED");
+    }
+    command
+}
+
+/// The file that `make(folder with the sources, file)` makes of a text, named by what it is made of. It is kept, and no
+/// file is made twice.
+fn made(
+    extension: &'static str,
+    of: (bool, &str, &str),
+    make: impl FnOnce(&Path, &Path),
+) -> PathBuf {
     static FILES: Mutex<BTreeMap<u64, Arc<OnceLock<PathBuf>>>> = Mutex::new(BTreeMap::new());
     let mut hasher = DefaultHasher::new();
-    (HEADERS, FLAGS, watched, text, real, std::env::consts::ARCH).hash(&mut hasher);
+    (SOURCES, FLAGS, extension, of, std::env::consts::ARCH).hash(&mut hasher);
     let key = hasher.finish();
     let file = FILES.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default().clone();
     file.get_or_init(|| {
         let folder = scratch("fibers");
-        let file = folder.join(format!("{key:016x}.so"));
+        let file = folder.join(format!("{key:016x}.{extension}"));
         if !file.exists() {
             fs::create_dir_all(&folder).unwrap();
-            compile(watched, text, real, &folder, &file);
+            // Another process may be making the same file; the rename makes it visible only when complete.
+            let own = tempfile::tempdir_in(&folder).unwrap();
+            for (name, text) in SOURCES {
+                fs::write(own.path().join(name), text).unwrap();
+            }
+            let part = own.path().join("part");
+            make(own.path(), &part);
+            fs::rename(&part, &file).unwrap();
         }
         file
     })
     .clone()
-}
-
-/// Compiles a text to a file in this folder.
-fn compile(watched: bool, text: &str, real: &str, folder: &Path, file: &Path) {
-    // Another process may be building the same library; the rename makes it visible only when complete.
-    let own = tempfile::tempdir_in(folder).unwrap();
-    let (source, library) = (own.path().join("kernels.cpp"), own.path().join("so"));
-    for (name, text) in HEADERS {
-        fs::write(own.path().join(name), text).unwrap();
-    }
-    fs::write(&source, text).unwrap();
-    let object = own.path().join("o");
-    let mut command = Command::new("c++");
-    command
-        .args(FLAGS)
-        .arg(format!("-DREAL={real}"))
-        .arg("-include")
-        .arg(own.path().join(HEADERS[0].0));
-    if watched {
-        command.args(WATCHED);
-    }
-    run(command.arg("-c").arg("-o").arg(&object).arg(&source));
-    // Linked without the library of the sanitizer.
-    run(Command::new("c++").arg("-shared").arg("-o").arg(&library).arg(&object));
-    fs::rename(&library, file).unwrap();
 }
 
 fn run(command: &mut Command) {

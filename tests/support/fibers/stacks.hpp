@@ -1,4 +1,4 @@
-// Fibers: stacks and the switch between them, for fibers.hpp, which includes this file.
+// Fibers: stacks and the switch between them, for fibers.cpp, which includes this file.
 #pragma once
 
 #include <stdio.h>

@@ -1,31 +1,17 @@
-// Watches the stores of kernels to shared memory, for fibers.hpp, which includes this file within its namespace.
+// Watches the stores of kernels to shared memory, for fibers.cpp, which includes this file within its namespace.
 //
 // The kernels are compiled with -fsanitize=thread, which makes the compiler call a function at every memory
 // access, and linked without the library of that sanitizer: the functions are defined below.
 
 #ifndef WATCHED
-// Nothing is watched.
-struct Aside {
-    Aside() {}
-    ~Aside() {}
-};
 static void expect_stores() {}
 static void run_watched() { kernel(arguments); }
 #else
 
-// True while the code of a kernel runs in this system thread, and not code of this header; other threads may
-// request launches meanwhile.
-static thread_local bool watching;
-// Warps of which a thread has stored since the last barrier, and whether the current thread is the one that
-// stored.
-static bool has_stored[MOST_WARPS], stored;
-
-// Marks code of the header that a kernel calls.
-struct Aside {
-    const bool before;
-    __attribute__((no_sanitize("thread"))) Aside() : before(watching) { watching = stored = false; }
-    __attribute__((no_sanitize("thread"))) ~Aside() { watching = before; }
-};
+__thread bool watching;
+bool stored;
+// Warps of which a thread has stored since the last barrier.
+static bool has_stored[MOST_WARPS];
 
 static void expect_stores() { memset(has_stored, 0, sizeof has_stored); }
 

@@ -1,5 +1,5 @@
 // A stand-in for NVIDIA's driver, NVRTC and NCCL on a machine without a GPU, so that code that calls them
-// runs in tests: devices have host memory, and their kernels are run by ../fibers/fibers.hpp.
+// runs in tests: devices have host memory, and their kernels are run by ../fibers/fibers.cpp.
 //
 // A call does its work at once, unless its stream is held (`stand_in_hold`) or earlier work waits for a
 // message of NCCL or for an event of another stream. Then it is done, with all that follows, by the next
