@@ -206,6 +206,7 @@ macro_rules! conformance {
         conformance!(@module $backend, multigrid,
             every_operation_in_double_precision
             every_operation_in_single_precision
+            every_operation_in_mixed_precision
             lines_over_several_warps
             lines_longer_than_a_team_takes
             lines_along_which_changes_decay_slowly
