@@ -214,7 +214,6 @@ fn a_strip_that_closes_after_a_pitch_is_half_of_the_strip_doubled() {
     assert!(moved > 1e-3, "{moved}");
 }
 
-/// The compressor with its files in this format.
 /// The compressor in turbulent flow with its files: of five formats, or of one with cells along the span. Each is solved
 /// once.
 fn written(span_cells: usize) -> &'static (GridResult, PathBuf) {

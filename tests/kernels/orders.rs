@@ -29,4 +29,7 @@ conformance!(@module adverse, grids, the_quality_is_that_of_the_host);
 conformance!(@module adverse, walls, the_reduced_system_is_factored_and_solved);
 conformance!(@module adverse, factors, factors_within_tiles);
 conformance!(@module adverse, general, products_of_any_pattern tiles_drop_what_couples_them);
-conformance!(@module adverse, multigrid, every_operation_in_mixed_precision);
+conformance!(@module adverse, multigrid,
+    every_operation_in_mixed_precision
+    every_operation_in_single_precision
+);

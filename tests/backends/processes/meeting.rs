@@ -196,7 +196,7 @@ fn what_ranks_have_to_do_is_compared() {
         assert_eq!(same, Ok(()));
         let things = [("version", "1".to_owned()), ("a grid of", grid.to_owned())];
         let refused = job.compare(&things).unwrap_err();
-        // A rank that leaves without a word fails the job, and the others may not have compared yet.
+        // A rank that drops its job without `end` counts as lost, and the others may hear of that before they compare.
         job.end(0).unwrap();
         refused
     });

@@ -45,7 +45,7 @@ struct uint3 {
 typedef uint3 dim3;
 static const int warpSize = 32;
 
-// Both files are parts of one library: addresses of the other are constants.
+// fibers.cpp is in the same library as the kernels: the addresses of its variables are constants.
 #pragma GCC visibility push(hidden)
 
 extern uint3 threadIdx, blockIdx, blockDim, gridDim;
