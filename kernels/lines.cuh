@@ -112,26 +112,88 @@ __device__ Pair scan(Affine map, Pair inflow, const Team<CHUNK>& team, Affine* s
     return position > 0 ? before(inflow) : inflow;
 }
 
-// Right sides of the points of a thread less the couplings beside the line. The points of an eta-line
-// follow one another, from `first` on.
+// The value at an address where there is one, else zero. Without branches the loads of a point are in one block of
+// instructions, and on their way together.
+template <class T>
+__device__ inline T load_if(bool there, const T* at) {
+    T value = {};
+    if (there) value = *at;
+    return value;
+}
+
+// Couplings of a point of a line with its neighbours, zero where it is not `there`; those beside the line only where it is
+// `surrounded`. Ten numbers are loaded together; registers have no room for all blocks at a time.
+template <bool XI, bool COMPACT>
+struct Couplings {
+    Pair first, along[2], beside[2];
+
+    template <Walls WALLS>
+    __device__ Couplings(const Line<XI, COMPACT, WALLS>& line, int at, bool there, bool surrounded) {
+        auto pair_of = [&](bool there, int slot) { return load_if(there, line.a.pairs(slot) + at); };
+        first = pair_of(there, 0);
+#pragma unroll
+        for (int k = 0; k < 2; ++k) {
+            along[k] = pair_of(there, XI ? 1 + k : 3 + k);
+            beside[k] = pair_of(there && surrounded, XI ? 3 + k : 1 + k);
+        }
+    }
+    __device__ Sides along_line() const { return sides(XI, along); }
+    // b <- b - terms beside the point, for u on the lines beside it at the points before, at and after it.
+    __device__ void subtract_from(Pair& b, const Pair (&left)[3], const Pair (&right)[3]) const {
+        const Sides at = sides(!XI, beside);
+        subtract(b, at.before, left[1]);
+        subtract(b, at.after, right[1]);
+        b = b - first.y * ((left[0] - right[0]) + (right[2] - left[2]));
+    }
+    __device__ Sides sides(bool along_xi, const Pair (&slopes)[2]) const {
+        return TenNumbers::sides(along_xi ? first.x : real(0.5) - first.x, slopes[0], slopes[1]);
+    }
+};
+
+template <bool XI>
+struct Couplings<XI, false> {
+    const Operator<false>& a;
+    int at;
+    bool there, surrounded;
+
+    template <Walls WALLS>
+    __device__ Couplings(const Line<XI, false, WALLS>& line, int at, bool there, bool surrounded)
+        : a(line.a), at(at), there(there), surrounded(surrounded) {}
+    __device__ Block block_of(bool there, int along, int across) const {
+        return load_if(there, (XI ? a.towards(along, across) : a.towards(across, along)) + at);
+    }
+    __device__ Sides along_line() const { return {block_of(there, -1, 0), block_of(there, 1, 0)}; }
+    __device__ void subtract_from(Pair& b, const Pair (&left)[3], const Pair (&right)[3]) const {
+#pragma unroll
+        for (int k = 0; k < 3; ++k) {
+            subtract(b, block_of(there && surrounded, k - 1, -1), left[k]);
+            subtract(b, block_of(there && surrounded, k - 1, 1), right[k]);
+        }
+    }
+};
+
+// u on the lines beside the points of a thread, zero where the points are not `surrounded`. The points of an eta-line follow
+// one another, from `first` on.
 template <bool XI, bool COMPACT, Walls WALLS>
 struct Beside {
     const Line<XI, COMPACT, WALLS>& line;
     const Pair* u;
+    bool surrounded;
     Pair left[3], right[3];
 
-    __device__ Beside(const Line<XI, COMPACT, WALLS>& line, const Pair* u, int first) : line(line), u(u) {
+    __device__ Beside(const Line<XI, COMPACT, WALLS>& line, const Pair* u, int first, bool surrounded)
+        : line(line), u(u), surrounded(surrounded) {
         if (XI) return;
         load(1, first - 1);
         load(2, first);
     }
     __device__ void load(int slot, int l) {
-        const bool there = l <= int(line.along());
-        left[slot] = there ? u[line.left(l)] : pair(0, 0);
-        right[slot] = there ? u[line.right(l)] : pair(0, 0);
+        const bool there = surrounded && l <= int(line.along());
+        left[slot] = load_if(there, u + line.left(l));
+        right[slot] = load_if(there, u + line.right(l));
     }
-    // b <- b - terms beside point l.
-    __device__ void subtract_from(Pair& b, int l) {
+    // Takes point l, the next of an eta-line.
+    __device__ void move_to(int l) {
         if (XI) {
             load(0, l - 1);
             load(1, l);
@@ -140,19 +202,6 @@ struct Beside {
             right[0] = right[1], right[1] = right[2];
         }
         load(2, l + 1);
-        const int at = line.at(l);
-        const Sides beside = line.beside(at);
-        subtract(b, beside.before, left[1]);
-        subtract(b, beside.after, right[1]);
-        if (COMPACT) {
-            const Pair corners = (left[0] - right[0]) + (right[2] - left[2]);
-            b = b - line.a.numbers(at).corner() * corners;
-        } else {
-            subtract(b, line.left_prev()[at], left[0]);
-            subtract(b, line.right_prev()[at], right[0]);
-            subtract(b, line.left_next()[at], left[2]);
-            subtract(b, line.right_next()[at], right[2]);
-        }
     }
 };
 
@@ -170,14 +219,17 @@ __device__ void ends_of_transposed(const Line<false, COMPACT, WALLS>& line, cons
     for (int end = 0; end < end_count(WALLS); ++end) sums[end] = live && team.chunk == 0 ? f[at_end[end]] : pair(0, 0);
     for (uint32 s = 0; s < segments; ++s) {
         const int first = (int(s * team.chunks) + int(team.chunk)) * CHUNK;
-        Beside<false, COMPACT, WALLS> beside(line, u, live && !zero ? first : int(line.along()) + 2);
+        Beside<false, COMPACT, WALLS> beside(line, u, first, live && !zero);
 #pragma unroll
         for (int k = 0; k < CHUNK; ++k) {
             const int l = first + k;
             if (l >= along) break;
             const int at = line.at(l);
             Pair b = f[at];
-            if (!zero) beside.subtract_from(b, l);
+            if (!zero) {
+                beside.move_to(l);
+                Couplings<false, COMPACT>(line, at, true, true).subtract_from(b, beside.left, beside.right);
+            }
             if (l == 0 || (both && l + 1 == along)) continue;
 #pragma unroll
             for (int end = 0; end < end_count(WALLS); ++end)
@@ -202,6 +254,30 @@ __device__ void ends_of_transposed(const Line<false, COMPACT, WALLS>& line, cons
     }
 }
 
+// Values of the segments of a line before the last, which stay in shared memory, behind what xi-lines exchange, while those
+// of the last are in registers: of the last `count` of these segments.
+template <bool XI, int CHUNK>
+struct Held {
+    uint32 before_last, count;
+    Block* next;
+    Pair* y;
+
+    __device__ Held(const Team<CHUNK>& team, uint32 segments, uint32 most)
+        : before_last(segments - 1), count(min(most, before_last)) {
+        next = reinterpret_cast<Block*>(team.places + (XI ? blockDim.x * (CHUNK + 1) : 0));
+        y = reinterpret_cast<Pair*>(next + count * CHUNK * blockDim.x);
+    }
+    __device__ bool holds(uint32 segment) const { return segment + count >= before_last; }
+    // Whether all of these segments are held: their solutions are held then, too, and that of the last one.
+    __device__ bool all() const { return count == before_last; }
+    // D^-1 N and y of point k of this thread's chunk, then its solution.
+    __device__ Block& next_of(uint32 segment, uint32 k) const { return next[place(segment, k)]; }
+    __device__ Pair& y_of(uint32 segment, uint32 k) const { return y[place(segment, k) + CHUNK * blockDim.x]; }
+    __device__ uint32 place(uint32 segment, uint32 k) const {
+        return ((before_last - 1 - segment) * CHUNK + k) * blockDim.x + threadIdx.x;
+    }
+};
+
 // u <- y at the points of a segment that the recurrence has; y is left in the order of turns.
 template <bool XI, bool COMPACT, Walls WALLS, int CHUNK>
 __device__ inline void store_points(const Line<XI, COMPACT, WALLS>& line, const Points<XI, CHUNK>& points,
@@ -213,6 +289,19 @@ __device__ inline void store_points(const Line<XI, COMPACT, WALLS>& line, const 
         if (points.in_turn(k) < open) u[line.at(points.in_turn(k))] = y[k];
 }
 
+// The solution of a segment but the first, in the order of turns.
+template <bool XI, bool COMPACT, Walls WALLS, int CHUNK>
+__device__ inline void load_solution(const Line<XI, COMPACT, WALLS>& line, const Points<XI, CHUNK>& points,
+                                     const Held<XI, CHUNK>& held, uint32 segment, Pair (&y)[CHUNK], const Pair* u) {
+    const int open = line.solved() ? line.open() : 0;
+#pragma unroll
+    for (int k = 0; k < CHUNK; ++k) {
+        const int l = points.in_turn(k);
+        y[k] = held.all() ? held.y_of(segment, k) : load_if(l < open, u + line.at(l));
+    }
+    if (XI && held.all()) exchange<false>(points.team, y);
+}
+
 // u <- solution on the lines of one colour, those of this block of lines, for the values beside them, which are
 // zero where `zero` says so. Each line is solved by a team of threads, chunk by chunk: the recurrences
 //
@@ -220,14 +309,14 @@ __device__ inline void store_points(const Line<XI, COMPACT, WALLS>& line, const 
 //
 // are affine maps of the value before. A thread composes the maps of its chunk, a scan over the
 // team gives what flows into it, and it runs the recurrence. A line that is longer than its team
-// takes is solved in segments. Closed lines: the last point is condensed out, where H is not negligible
-// u_l <- u_l - H_l u_last with u_last = D^-1 (b - P u_{last-1} - N u_0). Bordered lines: with the first
+// takes is solved in segments, of which shared memory holds `held_segments`. Closed lines: the last
+// point is condensed out, where H is not negligible u_l <- u_l - H_l u_last with u_last = D^-1 (b - P u_{last-1} - N u_0). Bordered lines: with the first
 // point held at zero, whose inverse pivot is zero, u_l <- u_l - V_l d with d = G^-1 (b_0 - N_0 u_1); those
 // of transposed equations have the values of `ends_of_transposed` there. With both ends bordered, the last point m is held
 // at zero, too, and u_l <- u_l - V_l d - V'_l d' with (d, d') = G^-1 (b_0 - N_0 u_1, b_m - P_m u_{m-1}).
 template <bool XI, int CHUNK, bool COMPACT, bool TRANSPOSED, Walls WALLS>
-__device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, uint32 chunks, uint32 zero, real* values,
-                      const real* f_values, real* u_values) {
+__device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, uint32 chunks, uint32 zero, uint32 held_segments,
+                      real* values, const real* f_values, real* u_values) {
     __shared__ Affine maps[2][LINE_MAPS];
     // The value carried between segments; the two ends of closed lines; their closing value, or the wall
     // terms of bordered lines.
@@ -245,6 +334,7 @@ __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, ui
     const int segment = int(chunks) * CHUNK;
     // Lines that short chunks solve have one segment.
     const uint32 segments = CHUNK == SHORT_CHUNK ? 1 : uint32((line.along() + segment - 1) / segment);
+    const Held<XI, CHUNK> held(team, segments, held_segments);
     uint32 turn = 0;
 
     // y holds g = D^-1 b, then y, then u; prev and next hold D^-1 P and D^-1 N.
@@ -263,42 +353,42 @@ __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, ui
     for (uint32 s = 0; s < segments; ++s) {
         const Points<XI, CHUNK> points(team, s);
         Block prev[CHUNK];
-        const bool surrounded = !zero && !TRANSPOSED;
-        Beside<XI, COMPACT, WALLS> beside(line, u, live && surrounded ? points.in_turn(0) : int(line.along()) + 2);
+        const bool surrounded = live && !zero && !TRANSPOSED;
+        Beside<XI, COMPACT, WALLS> beside(line, u, points.in_turn(0), surrounded);
 #pragma unroll
         for (int k = 0; k < CHUNK; ++k) {
-            const int l = points.in_turn(k);
+            const int l = points.in_turn(k), at = line.at(l);
+            const bool there = l < along;
+            // The ends of transposed lines are given.
+            const bool first_given = TRANSPOSED && l == 0, last_given = TRANSPOSED && both && l + 1 == along;
+            const bool solved = l < open && !first_given && !last_given;
             y[k] = pair(0, 0);
             prev[k] = next[k] = diagonal(0);
-            if (l < along) {
-                const int at = line.at(l);
-                Pair b = TRANSPOSED ? u[at] : f[at];
-                if (surrounded) beside.subtract_from(b, l);
-                if (XI && layout.terms())
-                    subtract(b, line.a.columns()[at], u[layout.column(l)]);
-                if (XI && WALLS != SECTION && layout.terms_above())
-                    subtract(b, line.a.columns(1)[at], u[layout.terms_of(1) + layout.column(l)]);
-                if (!XI && WALLS == SIDES && layout.terms_beside()) subtract_beside(b, layout, line.a, u, at, l);
-                if (!XI && l == 0) wall_right = b;
-                if (both && l + 1 == along) firsts[team.line] = b;
-                if (TRANSPOSED && l == 0) {
-                    y[k] = carry;
-                } else if (TRANSPOSED && both && l + 1 == along) {
-                    y[k] = ends[end_count(WALLS) - 1];
-                } else if (l < open) {
-                    const Block pivot = line.pivot()[at];
-                    y[k] = pivot * b;
-                    const Sides along_line = line.along_line(at);
-                    prev[k] = pivot * along_line.before;
-                    next[k] = pivot * along_line.after;
-                } else {
-                    u[at] = b;
-                }
-            } else if (XI && live) {
-                y[k] = u[line.at(along)];
-            }
+            if (!XI && !there) continue;
+            Pair b = load_if(there, (TRANSPOSED ? u : f) + at);
+            const Block pivot = load_if(solved, line.pivot() + at);
+            beside.move_to(l);
+            const Couplings<XI, COMPACT> couplings(line, at, there, surrounded);
+            const bool terms = XI && there && layout.terms();
+            const Block wall = load_if(terms, line.a.columns() + at);
+            const Pair wall_terms = load_if(terms, u + layout.column(l));
+            couplings.subtract_from(b, beside.left, beside.right);
+            if (XI) subtract(b, wall, wall_terms);
+            if (XI && WALLS != SECTION && there && layout.terms_above())
+                subtract(b, line.a.columns(1)[at], u[layout.terms_of(1) + layout.column(l)]);
+            if (!XI && WALLS == SIDES && there && layout.terms_beside()) subtract_beside(b, layout, line.a, u, at, l);
+            if (!XI && l == 0) wall_right = b;
+            if (both && l + 1 == along) firsts[team.line] = b;
+            if (XI && there && l == open) closings[team.line] = b;
+            y[k] = pivot * b;
+            if (first_given) y[k] = carry;
+            if (last_given) y[k] = ends[end_count(WALLS) - 1];
+            if (XI && live && !there) y[k] = u[line.at(along)];
+            const Sides along_line = couplings.along_line();
+            prev[k] = pivot * along_line.before;
+            next[k] = pivot * along_line.after;
         }
-        if (XI) exchange<true>(team, y), exchange<true>(team, prev), exchange<true>(team, next);
+        if (XI) exchange<true>(team, next), exchange<true>(team, prev), exchange<true>(team, y);
         Affine map = {diagonal(1), pair(0, 0)};
 #pragma unroll
         for (int k = 0; k < CHUNK; ++k)
@@ -310,7 +400,12 @@ __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, ui
             value = y[k];
         }
         if (s + 1 == segments) break;
-        store_points(line, points, y, u);
+        if (held.holds(s)) {
+#pragma unroll
+            for (int k = 0; k < CHUNK; ++k) held.y_of(s, k) = y[k], held.next_of(s, k) = next[k];
+        } else {
+            store_points(line, points, y, u);
+        }
         if (team.chunk + 1 == chunks) carries[team.line] = value;
         __syncthreads();
         carry = carries[team.line];
@@ -319,7 +414,10 @@ __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, ui
     carry = XI && live ? u[line.at(along)] : pair(0, 0);
     for (uint32 s = segments; s-- > 0;) {
         const Points<XI, CHUNK> points(team, s);
-        if (s + 1 < segments) {
+        if (s + 1 < segments && held.holds(s)) {
+#pragma unroll
+            for (int k = 0; k < CHUNK; ++k) y[k] = held.y_of(s, k), next[k] = held.next_of(s, k);
+        } else if (s + 1 < segments) {
 #pragma unroll
             for (int k = 0; k < CHUNK; ++k) {
                 const int at = line.at(points.in_turn(k));
@@ -337,12 +435,17 @@ __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, ui
             subtract(y[k], next[k], value);
             value = y[k];
         }
-        if (both) {
+        if (both || line.closed()) {
 #pragma unroll
             for (int k = 0; k < CHUNK; ++k)
                 if (points.in_chunk(k) + 2 == along) lasts[team.line] = y[k];
         }
-        if (!condensed || s > 0) store_points(line, points, y, u);
+        if (!condensed || (s > 0 && !held.all())) {
+            store_points(line, points, y, u);
+        } else if (s > 0) {
+#pragma unroll
+            for (int k = 0; k < CHUNK; ++k) held.y_of(s, k) = y[k];
+        }
         if (s > 0) {
             if (team.chunk == 0) carries[team.line] = value;
             __syncthreads();
@@ -372,13 +475,20 @@ __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, ui
         if (both) above = lasts[team.line];
         for (uint32 s = 0; s < segments; ++s) {
             const Points<XI, CHUNK> points(team, s);
+            if (s > 0) load_solution(line, points, held, s, y, u);
+            Block walled[CHUNK];
+#pragma unroll
+            for (int k = 0; k < CHUNK; ++k) {
+                const int l = points.in_turn(k);
+                walled[k] = load_if(l < along, line.a.border() + line.at(l));
+            }
 #pragma unroll
             for (int k = 0; k < CHUNK; ++k) {
                 const int l = points.in_turn(k);
                 if (l >= along) break;
                 const int at = line.at(l);
-                Pair value = s == 0 ? y[k] : u[at];
-                subtract(value, line.a.border()[at], terms);
+                Pair value = y[k];
+                subtract(value, walled[k], terms);
                 if (both) {
                     subtract(value, line.a.border(1)[at], above);
                     if (l + 1 == along) value = above;
@@ -388,18 +498,12 @@ __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, ui
         }
         return;
     }
-    // If the segment of point open - 1 is not the first, its value is in memory.
-    const int first = team.chunk * CHUNK;
     if (team.chunk == 0) firsts[team.line] = y[0];
-#pragma unroll
-    for (int k = 0; k < CHUNK; ++k)
-        if (first + k + 1 == open) lasts[team.line] = y[k];
     __syncthreads();
     if (live && team.chunk == open % segment / CHUNK) {
         const int at = line.at(open);
-        const Pair before = open > segment ? u[line.at(open - 1)] : lasts[team.line];
-        Pair b = u[at];
-        subtract(b, line.prev(at), before);
+        Pair b = closings[team.line];
+        subtract(b, line.prev(at), lasts[team.line]);
         subtract(b, line.next(at), firsts[team.line]);
         closings[team.line] = line.pivot()[at] * b;
     }
@@ -410,12 +514,13 @@ __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, ui
     exchange<false>(team, y);
     for (uint32 s = 0; s < segments; ++s) {
         const Points<XI, CHUNK> points(team, s);
+        if (s > 0) load_solution(line, points, held, s, y, u);
 #pragma unroll
         for (int k = 0; k < CHUNK; ++k) {
             const int l = points.in_turn(k);
             if (l >= along) break;
             const int at = line.at(l);
-            Pair value = s == 0 ? y[k] : u[at];
+            Pair value = y[k];
             if (l < near || (l >= far && l < open)) subtract(value, line.a.closing()[at], closing);
             u[at] = l < open ? value : closing;
         }
@@ -424,6 +529,6 @@ __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, ui
 
 #define RELAX(name, XI, CHUNK, COMPACT, TRANSPOSED, WALLS)                                              \
     BOUNDED_KERNEL(LINE_THREADS, name, LevelLayout layout, uint32 colour, uint32 lines, uint32 chunks,  \
-                   uint32 zero, real* a, const real* f, real* u) {                                      \
-        relax<XI, CHUNK, COMPACT, TRANSPOSED, WALLS>(layout, colour, lines, chunks, zero, a, f, u);     \
+                   uint32 zero, uint32 held, real* a, const real* f, real* u) {                         \
+        relax<XI, CHUNK, COMPACT, TRANSPOSED, WALLS>(layout, colour, lines, chunks, zero, held, a, f, u); \
     }

@@ -209,6 +209,7 @@ macro_rules! conformance {
             every_operation_in_mixed_precision
             lines_over_several_warps
             lines_longer_than_a_team_takes
+            lines_in_segments
             lines_along_which_changes_decay_slowly
             a_coarsest_level_is_solved_directly
             a_singular_pivot_is_seen_on_the_coarsest_level

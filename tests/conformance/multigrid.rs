@@ -111,6 +111,9 @@ const FULL: [Levels; 10] = [
     KINDS[30],
 ];
 
+/// Kinds of levels that are tried with shared memory of any size.
+const SEGMENTED: [Levels; 3] = [KINDS[1], KINDS[13], KINDS[17]];
+
 /// Whether these walls can stand around points of this size: not beside rows that close.
 fn fits((_, walls, _): Levels, size: LevelSize) -> bool {
     !size.periodic || !walls.sides().has_beside()
@@ -322,24 +325,36 @@ pub fn lines_over_several_warps<S: Subject>(subject: &S) {
 }
 
 /// In double precision a team handles 1024 points. The lines have a remainder, a segment with only the seam
-/// point, and three segments. Round-off is larger in the terms of walls at the ends of long xi-lines.
+/// point, and three segments or more. Round-off is larger in the terms of walls at the ends of long xi-lines.
 pub fn lines_longer_than_a_team_takes<S: Subject>(subject: &S) {
-    for (mi, mj, periodic) in [
-        (8, 1025, false),
-        (1100, 8, false),
-        (1026, 8, true),
-        (1025, 8, false),
-        (2100, 8, true),
-        (8, 2100, false),
-    ] {
+    for (mi, mj, periodic) in
+        [(8, 1025, false), (1100, 8, false), (1026, 8, true), (1025, 8, false)]
+    {
         for kind in FULL {
             let tolerance = if kind.1 == Walls::Four { 10.0 * DOUBLE } else { DOUBLE };
             compare::<_, f64, f64>(subject, LevelSize { mi, mj, periodic }, kind, tolerance);
         }
     }
+    for kind in FULL.iter().filter(|kind| !SEGMENTED.contains(kind)) {
+        compare_in_segments(subject, *kind);
+    }
     let high = LevelSize { mi: 8, mj: 1100, periodic: true };
     for kind in KINDS.iter().filter(|(coarsening, ..)| *coarsening == Coarsening::Xi) {
         compare::<_, f64, f64>(subject, high, *kind, DOUBLE);
+    }
+}
+
+/// Lines of several segments, with walls at one end, at both, and by ten numbers a point, where they close and where they do not.
+pub fn lines_in_segments<S: Subject>(subject: &S) {
+    for kind in SEGMENTED {
+        compare_in_segments(subject, kind);
+    }
+}
+
+fn compare_in_segments<S: Subject>(subject: &S, kind: Levels) {
+    for (mi, mj, periodic) in [(2100, 8, true), (8, 2100, false)] {
+        let tolerance = if kind.1 == Walls::Four { 10.0 * DOUBLE } else { DOUBLE };
+        compare::<_, f64, f64>(subject, LevelSize { mi, mj, periodic }, kind, tolerance);
     }
 }
 

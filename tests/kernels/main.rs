@@ -18,7 +18,7 @@ use conformance::conformance;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::cuda::CudaBackend;
 use orders::adverse;
-use room::narrow;
+use room::{bare, cramped, narrow};
 use support::fibers::FiberDevice;
 
 fn on_fibers() -> CudaBackend {

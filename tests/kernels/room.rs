@@ -1,4 +1,4 @@
-//! A device without clusters, on which few blocks can wait for each other.
+//! Devices without clusters, on which few blocks can wait for each other, and with little shared memory.
 
 use std::sync::Arc;
 
@@ -10,4 +10,20 @@ pub fn narrow() -> CudaBackend {
     CudaBackend::new(Arc::new(FiberDevice::with_room(3))).unwrap()
 }
 
+/// Blocks have room for some segments of long lines.
+pub fn cramped() -> CudaBackend {
+    CudaBackend::new(Arc::new(FiberDevice::with_shared_memory(112 << 10))).unwrap()
+}
+
+/// Blocks have room for none.
+pub fn bare() -> CudaBackend {
+    CudaBackend::new(Arc::new(FiberDevice::with_shared_memory(48 << 10))).unwrap()
+}
+
+conformance!(@module cramped, multigrid, lines_in_segments);
+mod without_segments {
+    use crate::conformance::conformance;
+
+    conformance!(@module bare, multigrid, lines_in_segments);
+}
 conformance!(@module narrow, march, the_march_gives_the_grid_of_the_host);

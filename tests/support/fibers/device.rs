@@ -14,6 +14,9 @@ use gridgen::backend::cuda::launch::{
 use super::library::{Library, Order};
 use super::memory::Memory;
 
+/// Bytes of shared memory that a block can have by default, as on an H100.
+const SHARED_MEMORY: usize = 227 << 10;
+
 /// Runs kernels on the CPU, at once. An error of the backend is a panic.
 #[derive(Default)]
 pub struct FiberDevice {
@@ -26,6 +29,8 @@ pub struct FiberDevice {
     order: Order,
     /// Most blocks of a launch that can run together, if there is a limit.
     room: Option<usize>,
+    /// Bytes of shared memory that a block can have, if not [`SHARED_MEMORY`].
+    shared_memory: Option<usize>,
 }
 
 /// By module, and whether they are watched.
@@ -67,6 +72,13 @@ impl FiberDevice {
     pub fn with_room(blocks: usize) -> Self {
         let mut device = Self::default();
         device.room = Some(blocks);
+        device
+    }
+
+    /// Makes a device whose blocks can have this number of bytes of shared memory.
+    pub fn with_shared_memory(bytes: usize) -> Self {
+        let mut device = Self::default();
+        device.shared_memory = Some(bytes);
         device
     }
 
@@ -155,6 +167,10 @@ impl Device for FiberDevice {
 
     fn room_together(&self) -> Option<usize> {
         self.room
+    }
+
+    fn shared_memory(&self) -> usize {
+        self.shared_memory.unwrap_or(SHARED_MEMORY)
     }
 
     fn allocate(&self, bytes: usize) -> Result<Address, DeviceError> {

@@ -88,6 +88,11 @@ pub trait Device: Send + Sync {
         None
     }
 
+    /// Bytes of shared memory that a block can have: at least as many as on any GPU.
+    fn shared_memory(&self) -> usize {
+        48 << 10
+    }
+
     /// Free and total bytes of its memory, where they are limited.
     fn memory(&self) -> Result<Option<(usize, usize)>> {
         Ok(None)
@@ -249,6 +254,7 @@ impl<W: Watch> Device for WatchedDevice<W> {
         name() -> &str;
         ordinal() -> Option<usize>;
         room_together() -> Option<usize>;
+        shared_memory() -> usize;
         memory() -> Result<Option<(usize, usize)>>;
         align() -> Result<()>;
         rest() -> Result<()>;

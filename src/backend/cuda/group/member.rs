@@ -178,6 +178,7 @@ impl Device for GroupMember {
         name() -> &str;
         ordinal() -> Option<usize>;
         room_together() -> Option<usize>;
+        shared_memory() -> usize;
         queue() -> Option<u64>;
         shared_words() -> Result<SharedWords>;
         share(stream: i64, back: bool) -> Result<()>;

@@ -145,7 +145,7 @@ shared_constants! {
     /// Blocks that each row of the matrix of a level that is inverted has in the elimination.
     ROW_BLOCKS: usize = 5;
     /// Lines of a block of the smoother times its warps, at most, where a line spans several warps.
-    LINE_MAPS: usize = 64;
+    LINE_MAPS: usize = 128;
     /// Lanes that eliminate a row together.
     ELIMINATION_LANES: usize = 8;
     /// Values that a thread of a scan takes.

@@ -212,6 +212,10 @@ impl Device for DriverDevice {
         (!has_clusters(&self.info)).then_some(self.info.multiprocessors)
     }
 
+    fn shared_memory(&self) -> usize {
+        self.info.shared_memory_per_block
+    }
+
     fn name(&self) -> &str {
         &self.info.name
     }

@@ -3,7 +3,8 @@
 use super::level::{CudaLevel, LevelContents};
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::launch::constants::{
-    FACTOR_CHUNK, FACTOR_THREADS, MOST_BY_SHORT_CHUNKS, SHORT_CHUNK, line_chunk, line_threads,
+    BLOCK_VALUES, FACTOR_CHUNK, FACTOR_THREADS, MOST_BY_SHORT_CHUNKS, SHORT_CHUNK, line_chunk,
+    line_threads,
 };
 use crate::backend::cuda::launch::shared::{FactoredLevel, FactoredLevels};
 use crate::backend::cuda::launch::{KernelName, LaunchShape, Result, WARP, kernels, launch};
@@ -14,6 +15,8 @@ use std::iter;
 
 /// Most levels of one launch that factors lines.
 const MOST_FACTORED: usize = 16;
+/// Most bytes of shared memory that the kernels of the smoother have besides that for segments of lines.
+const OWN_SHARED: usize = 24 << 10;
 /// Threads of the block that counts the lines which keep wall terms.
 const COUNT_THREADS: u32 = 256;
 
@@ -97,7 +100,8 @@ impl<M: Real> CudaLevel<M> {
     /// [`Self::relax`] along the lines of this level itself.
     fn relax_own(&self, backend: &CudaBackend, first: usize) -> Result<()> {
         let LevelSize { mi, mj, .. } = self.size;
-        let xi = self.lines(&XI, xi_team::<M>, mi);
+        let room = backend.device.shared_memory().saturating_sub(OWN_SHARED);
+        let xi = self.lines(&XI, xi_team::<M>, mi, room);
         let eta = if self.kind.has_sums() {
             LineLaunch {
                 name: if self.kind.walls.has_others() {
@@ -105,10 +109,10 @@ impl<M: Real> CudaLevel<M> {
                 } else {
                     kernels::relax_eta_transposed
                 },
-                team: eta_team::<M>(mj, line_chunk::<M>()),
+                team: eta_team::<M>(mj, line_chunk::<M>(), room),
             }
         } else {
-            self.lines(&ETA, eta_team::<M>, mj)
+            self.lines(&ETA, eta_team::<M>, mj, room)
         };
         let colours = [first, 1 - first];
         let lines = |across: usize, colour: usize| (across + 1 - colour) / 2;
@@ -139,15 +143,16 @@ impl<M: Real> CudaLevel<M> {
         Ok(())
     }
 
-    /// Kernel and team for the lines of `along` points of a direction.
+    /// Kernel and team for the lines of `along` points of a direction, whose segments have this room in shared memory.
     fn lines(
         &self,
         kernels: &LineKernels,
-        team: impl Fn(usize, usize) -> Team,
+        team: impl Fn(usize, usize, usize) -> Team,
         along: usize,
+        room: usize,
     ) -> LineLaunch {
         let few = self.size.mi * self.size.mj <= MOST_BY_SHORT_CHUNKS;
-        let short = team(along, SHORT_CHUNK);
+        let short = team(along, SHORT_CHUNK, 0);
         let of_storage = |[compact, full]: [KernelName; 2]| self.kind.pick(compact, full);
         let between = self.kind.walls.has_others();
         if few && !between && short.chunks * SHORT_CHUNK >= along {
@@ -159,7 +164,7 @@ impl<M: Real> CudaLevel<M> {
         } else {
             of_storage(if between { kernels.between } else { kernels.long })
         };
-        LineLaunch { name, team: team(along, line_chunk::<M>()) }
+        LineLaunch { name, team: team(along, line_chunk::<M>(), room) }
     }
 
     /// The contents of u after a sweep that began with the lines of `first`.
@@ -184,7 +189,7 @@ impl<M: Real> CudaLevel<M> {
     fn relax_lines(
         &self,
         backend: &CudaBackend,
-        &LineLaunch { name, team: Team { lines, chunks, shared } }: &LineLaunch,
+        &LineLaunch { name, team: Team { lines, chunks, held, shared, .. } }: &LineLaunch,
         (colour, count): (usize, usize),
         zero: bool,
     ) -> Result<()> {
@@ -192,9 +197,9 @@ impl<M: Real> CudaLevel<M> {
             return Ok(());
         }
         let mut shape = LaunchShape::new(count.div_ceil(lines), (lines * chunks) as u32);
-        shape.shared = shared;
+        shape.shared = shared as u32;
         launch!(backend => (name)[M, shape](self.layout(), colour as u32, lines as u32,
-            chunks as u32, u32::from(zero), &self.operator, &self.f, self.u()))
+            chunks as u32, u32::from(zero), held as u32, &self.operator, &self.f, self.u()))
     }
 }
 
@@ -230,34 +235,56 @@ struct Team {
     lines: usize,
     /// Threads of a line.
     chunks: usize,
+    /// Segments of a line before its last one, and how many of them stay in shared memory.
+    before_last: usize,
+    held: usize,
     /// Bytes of dynamic shared memory.
-    shared: u32,
+    shared: usize,
 }
 
-/// Bytes through which this many threads of xi-lines exchange values: a pair for each point of their chunks and
-/// one more for each thread.
-fn exchanged<M: Real>(threads: usize, chunk: usize) -> u32 {
-    (threads * (chunk + 1) * 2 * size_of::<M>()) as u32
+impl Team {
+    /// A team whose lines of `along` points are solved in segments, of which it holds as many as there is room for, behind a
+    /// pair for each point of xi-lines and one more for each thread, through which these exchange values.
+    fn new<M: Real>(
+        (lines, chunks): (usize, usize),
+        (along, chunk): (usize, usize),
+        xi: bool,
+        room: usize,
+    ) -> Self {
+        let threads = lines * chunks;
+        let exchanged = if xi { 2 * threads * (chunk + 1) } else { 0 };
+        // A block and a pair a point, and a pair a point of the last segment.
+        let values = |held| {
+            threads * chunk * if held > 0 { held * BLOCK_VALUES + 2 * (held + 1) } else { 0 }
+        };
+        let bytes = |held| (exchanged + values(held)) * size_of::<M>();
+        let before_last = along.div_ceil(chunks * chunk).saturating_sub(1);
+        let held = (1..=before_last).rev().find(|&held| bytes(held) <= room).unwrap_or(0);
+        Self { lines, chunks, before_last, held, shared: bytes(held) }
+    }
 }
 
-/// Lines and chunks of a block for eta-lines of `along` points: neighbouring lines share memory sectors, so a
-/// block takes several, at least as many as fill a sector of 32 bytes with blocks.
-fn eta_team<M: Real>(along: usize, chunk: usize) -> Team {
+/// Lines and chunks of a block for eta-lines of `along` points: neighbouring lines share memory sectors, so that a
+/// block takes as many as fill a pair of sectors of 32 bytes with pairs if it can hold them, and at least as many as fill one
+/// with blocks. Short chunks are for small levels, which have to keep all multiprocessors busy: they fill one sector.
+fn eta_team<M: Real>(along: usize, chunk: usize, room: usize) -> Team {
     let (least, most) = (WARP / (4 * size_of::<M>()), line_threads::<M>());
-    let chunks = along.div_ceil(chunk);
-    let mut lines = 2 * least;
-    while lines > least && lines * chunks > most {
-        lines /= 2;
-    }
-    while lines * chunks < WARP {
-        lines *= 2;
-    }
-    let chunks = chunks.next_multiple_of(WARP / lines).min(most / lines);
-    Team { lines, chunks, shared: 0 }
+    let team = |mut lines: usize| {
+        let chunks = along.div_ceil(chunk);
+        while lines * chunks < WARP {
+            lines *= 2;
+        }
+        let chunks = chunks.next_multiple_of(WARP / lines).min(most / lines);
+        Team::new::<M>((lines, chunks), (along, chunk), false, room)
+    };
+    let widths = if chunk == SHORT_CHUNK { 1..=1 } else { 1..=2 };
+    let teams = widths.rev().map(|power| team(least << power));
+    let held = teams.into_iter().find(|team| team.held == team.before_last);
+    held.unwrap_or_else(|| team(least))
 }
 
 /// Lines and chunks of a block for xi-lines: a block takes one, or as many as fill a warp.
-fn xi_team<M: Real>(along: usize, chunk: usize) -> Team {
+fn xi_team<M: Real>(along: usize, chunk: usize, room: usize) -> Team {
     let chunks = along.div_ceil(chunk);
     let (lines, chunks) = if chunks < WARP {
         let chunks = chunks.next_power_of_two();
@@ -265,5 +292,5 @@ fn xi_team<M: Real>(along: usize, chunk: usize) -> Team {
     } else {
         (1, chunks.next_multiple_of(WARP).min(line_threads::<M>()))
     };
-    Team { lines, chunks, shared: exchanged::<M>(lines * chunks, chunk) }
+    Team::new::<M>((lines, chunks), (along, chunk), true, room)
 }
