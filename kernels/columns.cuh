@@ -42,18 +42,29 @@ struct OwnColumns : OwnColumnsFields {
     __device__ uint64 index(uint32 i, uint64 j) const { return j * stride + uint32(i + shift); }
 };
 
-// Calls each(k, s) for the nj nodes k of line i, which are `stride` apart in memory, with their distance s from the
-// wall along the line; returns that of the last.
+// Calls each(k, node, s) for the nj nodes k of line i, which are `stride` apart in memory, with their distance s from the
+// wall along the line; returns that of the last. `each` may write node k and other arrays.
 template <class Each>
 __device__ inline double measure_line(uint64 i, uint64 stride, uint32 nj, const double* x, const double* y,
                                       const Each& each) {
+    // Nodes of a batch are read before `each` writes anything, or one read would wait for the other.
+    const uint32 batch = 16;
     double length = 0.0;
-    each(i, length);
-#pragma unroll 8
-    for (uint32 j = 1; j < nj; ++j) {
-        const uint64 k = j * stride + i;
-        length += hypot(x[k] - x[k - stride], y[k] - y[k - stride]);
-        each(k, length);
+    Vec last = {x[i], y[i]};
+    for (uint32 first = 0; first < nj; first += batch) {
+        Vec line[batch];
+#pragma unroll
+        for (uint32 k = 0; k < batch; ++k) {
+            const uint64 at = uint64(min(first + k, nj - 1)) * stride + i;
+            line[k] = {x[at], y[at]};
+        }
+#pragma unroll
+        for (uint32 k = 0; k < batch; ++k) {
+            if (first + k >= nj) break;
+            length += hypot(line[k].x - last.x, line[k].y - last.y);
+            last = line[k];
+            each(uint64(first + k) * stride + i, last, length);
+        }
     }
     return length;
 }

@@ -47,7 +47,7 @@ __device__ void restrict_residual(const LevelLayout& fine, real* values, const r
     __syncthreads();
     const uint32 x = threadIdx.x % LEVEL_I, y = threadIdx.x / LEVEL_I;
     const uint32 i = first_i + x, j = first_j + y;
-    if (i >= coarse.mi || j >= coarse.mj) return;
+    if (y >= LEVEL_J || i >= coarse.mi || j >= coarse.mj) return;
     Pair sum = pair(0, 0);
     for (uint32 dj = 0; dj < (both ? 3 : 1); ++dj) {
         const uint32 row = both ? 2 * y + dj : y;
@@ -66,8 +66,8 @@ __device__ void restrict_residual(const LevelLayout& fine, real* values, const r
 
 // The full storage takes more registers, and walls at the ends of the xi-lines more time.
 #define RESTRICT(name, COMPACT, WALLS)                                                                            \
-    KERNEL(name, LevelLayout fine, real* a, const real* f, const real* u, uint32 solved, const real* beside,      \
-           LevelLayout coarse, real* coarse_f, real* coarse_u) {                                                  \
+    BOUNDED_KERNEL(RESTRICT_THREADS, name, LevelLayout fine, real* a, const real* f, const real* u,               \
+                   uint32 solved, const real* beside, LevelLayout coarse, real* coarse_f, real* coarse_u) {       \
         restrict_residual<COMPACT, WALLS>(fine, a, f, u, solved, beside, coarse, coarse_f, coarse_u);             \
     }
 RESTRICT(restrict_compact, true, ENDS)

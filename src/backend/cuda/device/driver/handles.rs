@@ -1,4 +1,6 @@
-//! Handles of the driver that cudarc has no values for: what the driver gave is released when they are dropped.
+//! Handles of the driver that cudarc has no fitting values for: what the driver gave is released when they are dropped.
+//! cudarc's graph stays on the thread that made it, and is dropped in whatever context is current; its module does not name
+//! the handle by which all kernels of it are loaded at a time; its pinned memory waits for an event of its own at each access.
 //!
 //! Their functions need the context of the handle to be current on the calling thread.
 

@@ -14,7 +14,9 @@ pub use self::level::CudaLevel;
 use self::level::{LevelContents, LevelKind};
 use crate::backend::cuda::algebra::{CudaMatrix, CudaVector};
 use crate::backend::cuda::backend::CudaBackend;
-use crate::backend::cuda::launch::constants::{BLOCK_VALUES, SUMMED_POINTS, WALL_SUMS};
+use crate::backend::cuda::launch::constants::{
+    BLOCK_VALUES, RESTRICT_THREADS, SUMMED_POINTS, WALL_SUMS,
+};
 use crate::backend::cuda::launch::shared::Pointer;
 use crate::backend::cuda::launch::{KernelName, LaunchShape, Result, WARP, kernels, launch};
 use crate::backend::error::check_length;
@@ -25,6 +27,10 @@ use crate::sparse::{Structure, WalledSides};
 fn pick<T: Real>(single: KernelName, double: KernelName) -> KernelName {
     if size_of::<T>() == 4 { single } else { double }
 }
+
+/// Most tiles of a level to which residuals are restricted by a thread each: they have multiprocessors of their own, and
+/// wait for the memory once. More threads find less room on a multiprocessor together.
+const FEW_TILES: u32 = 128;
 
 impl MultigridBackend for CudaBackend {
     /// A set-up takes a fifth of an iteration.
@@ -126,7 +132,11 @@ impl MultigridBackend for CudaBackend {
         } else {
             fine.kind.pick(kernels::restrict_compact, kernels::restrict_full)
         };
-        launch!(self => (name)[M, target.points()](fine.layout(), &fine.operator, &fine.f, fine.u(),
+        let mut shape = target.points();
+        if shape.grid[0] * shape.grid[1] <= FEW_TILES {
+            shape.block[0] = RESTRICT_THREADS as u32;
+        }
+        launch!(self => (name)[M, shape](fine.layout(), &fine.operator, &fine.f, fine.u(),
             fine.solved(), beside, target.layout(), &target.f, target.u()))?;
         if fine.kind.has_sums() {
             fine.restrict_sums(self, beside, target)?;
