@@ -42,8 +42,8 @@ struct OwnColumns : OwnColumnsFields {
     __device__ uint64 index(uint32 i, uint64 j) const { return j * stride + uint32(i + shift); }
 };
 
-// Calls each(k, node, s) for the nj nodes k of line i, which are `stride` apart in memory, with their distance s from the
-// wall along the line; returns that of the last. `each` may write node k and other arrays.
+// Calls each(k, s) for the nj nodes k of line i, which are `stride` apart in memory, with their distance s from the
+// wall along the line; returns that of the last.
 template <class Each>
 __device__ inline double measure_line(uint64 i, uint64 stride, uint32 nj, const double* x, const double* y,
                                       const Each& each) {
@@ -63,7 +63,7 @@ __device__ inline double measure_line(uint64 i, uint64 stride, uint32 nj, const 
             if (first + k >= nj) break;
             length += hypot(line[k].x - last.x, line[k].y - last.y);
             last = line[k];
-            each(uint64(first + k) * stride + i, last, length);
+            each(uint64(first + k) * stride + i, length);
         }
     }
     return length;

@@ -28,7 +28,7 @@ __device__ inline Metrics metrics(const Nodes& nodes, uint32 i, uint32 j) {
 KERNEL(arc_lengths, ColumnsFields fields, uint32 nj, const double* x, const double* y, double* s) {
     const uint64 i = thread_index(), stride = fields.count;
     if (i >= stride) return;
-    measure_line(i, stride, nj, x, y, [=](uint64 k, Vec, double distance) { s[k] = distance; });
+    measure_line(i, stride, nj, x, y, [=](uint64 k, double distance) { s[k] = distance; });
 }
 
 // Clipped to +-limit.

@@ -14,15 +14,32 @@ struct Line {
         return {x[k], y[k]};
     }
     __device__ double length() const {
-        return measure_line(i, columns, nj, x, y, [](uint64, Vec, double) {});
+        return measure_line(i, columns, nj, x, y, [](uint64, double) {});
     }
     // Moves it by (s/length)^2 times a way.
     __device__ void move(double length, double way_x, double way_y) const {
-        measure_line(i, columns, nj, x, y, [&](uint64 k, Vec node, double s) {
-            const double share = s / length, weight = share * share;
-            x[k] = node.x + weight * way_x;
-            y[k] = node.y + weight * way_y;
-        });
+        double s = 0.0;
+        Vec last = point(0);
+        // Read before anything is written, or one read would wait for the other.
+        const uint32 batch = 8;
+        for (uint32 first = 0; first < nj; first += batch) {
+            const uint32 rows = nj - first < batch ? nj - first : batch;
+            Vec line[batch];
+#pragma unroll
+            for (uint32 k = 0; k < batch; ++k)
+                if (k < rows) line[k] = point(first + k);
+#pragma unroll
+            for (uint32 k = 0; k < batch; ++k) {
+                if (k >= rows) continue;
+                const Vec d = line[k] - last;
+                s += hypot(d.x, d.y);
+                last = line[k];
+                const double share = s / length, weight = share * share;
+                const uint64 at = uint64(first + k) * columns + i;
+                x[at] = last.x + weight * way_x;
+                y[at] = last.y + weight * way_y;
+            }
+        }
     }
 };
 

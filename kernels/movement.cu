@@ -9,7 +9,7 @@
 KERNEL(node_shares, ColumnsFields fields, uint32 nj, const double* x, const double* y, double* shares) {
     const uint64 i = thread_index(), stride = fields.count;
     if (i >= stride) return;
-    const double length = measure_line(i, stride, nj, x, y, [=](uint64 k, Vec, double distance) { shares[k] = distance; });
+    const double length = measure_line(i, stride, nj, x, y, [=](uint64 k, double distance) { shares[k] = distance; });
     const double whole = log1p(length * length);
 #pragma unroll 8
     for (uint32 j = 0; j < nj; ++j) {

@@ -32,4 +32,5 @@ conformance!(@module adverse, general, products_of_any_pattern tiles_drop_what_c
 conformance!(@module adverse, multigrid,
     every_operation_in_mixed_precision
     every_operation_in_single_precision
+    lines_in_segments
 );
