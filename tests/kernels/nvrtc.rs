@@ -1,4 +1,4 @@
-//! All kernels compile without a warning for current GPUs. Needs NVRTC, no GPU: `LD_LIBRARY_PATH=… cargo test
+//! All kernels compile without a warning for current GPUs, those for lines into registers. Needs NVRTC, no GPU: `LD_LIBRARY_PATH=… cargo test
 //! --test kernels nvrtc -- --ignored`, as `.ci/run` does.
 #![cfg(feature = "cuda")]
 #![allow(unsafe_code, reason = "NVRTC's interface is C")]
@@ -8,14 +8,23 @@ use std::sync::Mutex;
 use std::thread::available_parallelism;
 
 use cudarc::nvrtc::{result, sys};
-use gridgen::backend::cuda::launch::{ModuleKey, Width};
+use gridgen::backend::cuda::launch::{KernelFile, ModuleKey, Width};
 
 /// A100, and B200 with the kernels of groups, whose text includes the others; H100 and H200 are in between.
 const CAPABILITIES: [(bool, u32); 2] = [(false, 80), (true, 100)];
 
-/// Compiles a text; the error is the compiler's output, warnings included. The options match those of
-/// the driver's device.
+/// Most bytes that a thread of a kernel for lines loads back of values for which it had no register.
+const MOST_SPILLED: u32 = 64;
+
+/// Compiles a text; the error is the compiler's output, warnings included.
 fn compile(text: &str, width: Width, capability: u32) -> Result<(), String> {
+    let (compiled, log) = compiled(text, width, capability, &[]);
+    if compiled && log.is_empty() { Ok(()) } else { Err(log) }
+}
+
+/// Whether a text compiles, and the compiler's output. The options, but for these `more`, match those of the driver's
+/// device.
+fn compiled(text: &str, width: Width, capability: u32, more: &[&str]) -> (bool, String) {
     // SAFETY: only looks for the library.
     assert!(unsafe { sys::is_culib_present() }, "NVRTC is not in LD_LIBRARY_PATH");
     let program = result::create_program(&CString::new(text).unwrap(), None).unwrap();
@@ -25,6 +34,7 @@ fn compile(text: &str, width: Width, capability: u32) -> Result<(), String> {
         "--std=c++17".to_owned(),
         "-default-device".to_owned(),
     ];
+    let options: Vec<_> = options.into_iter().chain(more.iter().map(|&more| more.into())).collect();
     // SAFETY: the program is valid and is destroyed last.
     let (compiled, log) = unsafe {
         let compiled = result::compile_program(program, &options);
@@ -34,7 +44,7 @@ fn compile(text: &str, width: Width, capability: u32) -> Result<(), String> {
     };
     let log: Vec<u8> = log.iter().map(|c| c.to_ne_bytes()[0]).chain([0]).collect();
     let log = CStr::from_bytes_until_nul(&log).unwrap().to_string_lossy().trim().to_owned();
-    if compiled.is_ok() && log.is_empty() { Ok(()) } else { Err(log) }
+    (compiled.is_ok(), log)
 }
 
 #[test]
@@ -76,4 +86,20 @@ fn a_warning_is_a_failure() {
     let said = compile(text, Width::Double, 90).unwrap_err();
 
     assert!(said.contains("warning"), "{said}");
+}
+
+/// Loads on their way together take registers. Where these run out, a half-sweep takes a tenth to a fifth longer.
+#[test]
+#[ignore = "needs NVRTC: see .ci/run"]
+fn lines_keep_their_values_in_registers() {
+    for source in [KernelFile::Lines, KernelFile::XiLines] {
+        let key = ModuleKey { source, width: Width::Single, grouped: false };
+
+        let (_, log) = compiled(&key.text(), key.width, 90, &["--ptxas-options=-v"]);
+
+        let before = log.split(" bytes spill loads").map(|text| text.rsplit(' ').next());
+        let spilled: Vec<u32> = before.filter_map(|count| count?.parse().ok()).collect();
+        assert_eq!(spilled.len(), source.kernels().len(), "{log}");
+        assert!(spilled.iter().all(|bytes| *bytes <= MOST_SPILLED), "{spilled:?}: {log}");
+    }
 }
