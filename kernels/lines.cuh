@@ -112,8 +112,8 @@ __device__ Pair scan(Affine map, Pair inflow, const Team<CHUNK>& team, Affine* s
     return position > 0 ? before(inflow) : inflow;
 }
 
-// The value at an address where there is one, else zero. Without branches the loads of a point are in one block of
-// instructions, and on their way together.
+// The value at an address where there is one, else zero. Conditions that guard single loads, and no arithmetic, leave the
+// loads of a point on their way together.
 template <class T>
 __device__ inline T load_if(bool there, const T* at) {
     T value = {};
@@ -254,8 +254,8 @@ __device__ void ends_of_transposed(const Line<false, COMPACT, WALLS>& line, cons
     }
 }
 
-// Values of the segments of a line before the last, which stay in shared memory, behind what xi-lines exchange, while those
-// of the last are in registers: of the last `count` of these segments.
+// Shared memory, behind what xi-lines exchange, for the segments of a line before its last one, whose values are in registers.
+// It holds the last `count` of them.
 template <bool XI, int CHUNK>
 struct Held {
     uint32 before_last, count;
@@ -270,7 +270,7 @@ struct Held {
     __device__ bool holds(uint32 segment) const { return segment + count >= before_last; }
     // Whether all of these segments are held: their solutions are held then, too, and that of the last one.
     __device__ bool all() const { return count == before_last; }
-    // D^-1 N and y of point k of this thread's chunk, then its solution.
+    // D^-1 N and y of point k of this thread's chunk; the solution takes the place of y, and the last segment's has one, too.
     __device__ Block& next_of(uint32 segment, uint32 k) const { return next[place(segment, k)]; }
     __device__ Pair& y_of(uint32 segment, uint32 k) const { return y[place(segment, k) + CHUNK * blockDim.x]; }
     __device__ uint32 place(uint32 segment, uint32 k) const {
