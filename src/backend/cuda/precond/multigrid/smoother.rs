@@ -278,9 +278,8 @@ fn eta_team<M: Real>(along: usize, chunk: usize, room: usize) -> Team {
         Team::new::<M>((lines, chunks), (along, chunk), false, room)
     };
     let widths = if chunk == SHORT_CHUNK { 1..=1 } else { 1..=2 };
-    let teams = widths.rev().map(|power| team(least << power));
-    let held = teams.into_iter().find(|team| team.held == team.before_last);
-    held.unwrap_or_else(|| team(least))
+    let mut teams = widths.rev().map(|power| team(least << power));
+    teams.find(|team| team.held == team.before_last).unwrap_or_else(|| team(least))
 }
 
 /// Lines and chunks of a block for xi-lines: a block takes one, or as many as fill a warp.
