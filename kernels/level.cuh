@@ -279,15 +279,10 @@ struct LineOf {
                                      : layout.column(l);
     }
 
-    // Blocks of the neighbours in the line of the point at a place, and beside it.
+    // Blocks of the neighbours in the line of the point at a place.
     __device__ Sides along_line(int at) const { return XI ? a.along_xi(at) : a.along_eta(at); }
-    __device__ Sides beside(int at) const { return XI ? a.along_eta(at) : a.along_xi(at); }
     __device__ Block prev(int at) const { return along_line(at).before; }
     __device__ Block next(int at) const { return along_line(at).after; }
-    __device__ const Block* left_prev() const { return a.towards(-1, -1); }
-    __device__ const Block* right_prev() const { return XI ? a.towards(-1, 1) : a.towards(1, -1); }
-    __device__ const Block* left_next() const { return XI ? a.towards(1, -1) : a.towards(-1, 1); }
-    __device__ const Block* right_next() const { return a.towards(1, 1); }
     __device__ Block* pivot() const { return XI ? a.xi_pivot() : a.eta_pivot(); }
 };
 

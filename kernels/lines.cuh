@@ -310,13 +310,13 @@ __device__ inline void load_solution(const Line<XI, COMPACT, WALLS>& line, const
 // are affine maps of the value before. A thread composes the maps of its chunk, a scan over the
 // team gives what flows into it, and it runs the recurrence. A line that is longer than its team
 // takes is solved in segments, of which shared memory holds `held_segments`. Closed lines: the last
-// point is condensed out, where H is not negligible u_l <- u_l - H_l u_last with u_last = D^-1 (b - P u_{last-1} - N u_0). Bordered lines: with the first
-// point held at zero, whose inverse pivot is zero, u_l <- u_l - V_l d with d = G^-1 (b_0 - N_0 u_1); those
+// point is condensed out, where H is not negligible u_l <- u_l - H_l u_last with
+// u_last = D^-1 (b - P u_{last-1} - N u_0). Bordered lines: with the first point held at zero, whose inverse pivot is zero, u_l <- u_l - V_l d with d = G^-1 (b_0 - N_0 u_1); those
 // of transposed equations have the values of `ends_of_transposed` there. With both ends bordered, the last point m is held
 // at zero, too, and u_l <- u_l - V_l d - V'_l d' with (d, d') = G^-1 (b_0 - N_0 u_1, b_m - P_m u_{m-1}).
 template <bool XI, int CHUNK, bool COMPACT, bool TRANSPOSED, Walls WALLS>
-__device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, uint32 chunks, uint32 zero, uint32 held_segments,
-                      real* values, const real* f_values, real* u_values) {
+__device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, uint32 chunks, uint32 zero,
+                      uint32 held_segments, real* values, const real* f_values, real* u_values) {
     __shared__ Affine maps[2][LINE_MAPS];
     // The value carried between segments; the two ends of closed lines; their closing value, or the wall
     // terms of bordered lines.

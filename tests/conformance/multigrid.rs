@@ -325,14 +325,13 @@ pub fn lines_over_several_warps<S: Subject>(subject: &S) {
 }
 
 /// In double precision a team handles 1024 points. The lines have a remainder, a segment with only the seam
-/// point, and three segments or more. Round-off is larger in the terms of walls at the ends of long xi-lines.
+/// point, and three segments or more.
 pub fn lines_longer_than_a_team_takes<S: Subject>(subject: &S) {
     for (mi, mj, periodic) in
         [(8, 1025, false), (1100, 8, false), (1026, 8, true), (1025, 8, false)]
     {
         for kind in FULL {
-            let tolerance = if kind.1 == Walls::Four { 10.0 * DOUBLE } else { DOUBLE };
-            compare::<_, f64, f64>(subject, LevelSize { mi, mj, periodic }, kind, tolerance);
+            compare_long(subject, LevelSize { mi, mj, periodic }, kind);
         }
     }
     for kind in FULL.iter().filter(|kind| !SEGMENTED.contains(kind)) {
@@ -353,9 +352,14 @@ pub fn lines_in_segments<S: Subject>(subject: &S) {
 
 fn compare_in_segments<S: Subject>(subject: &S, kind: Levels) {
     for (mi, mj, periodic) in [(2100, 8, true), (8, 2100, false)] {
-        let tolerance = if kind.1 == Walls::Four { 10.0 * DOUBLE } else { DOUBLE };
-        compare::<_, f64, f64>(subject, LevelSize { mi, mj, periodic }, kind, tolerance);
+        compare_long(subject, LevelSize { mi, mj, periodic }, kind);
     }
+}
+
+/// Round-off is larger in the terms of walls at the ends of long xi-lines.
+fn compare_long<S: Subject>(subject: &S, size: LevelSize, kind: Levels) {
+    let tolerance = if kind.1 == Walls::Four { 10.0 * DOUBLE } else { DOUBLE };
+    compare::<_, f64, f64>(subject, size, kind, tolerance);
 }
 
 /// The factors of long lines are computed in chunks, each beginning with the points before it; where that is
