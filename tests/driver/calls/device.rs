@@ -258,7 +258,7 @@ fn large_downloads_bring_every_byte() {
         return;
     }
     let device: Arc<dyn Device> = Arc::new(DriverDevice::open(0).unwrap());
-    let values: Vec<u8> = (0..(9_u32 << 20) + 5).map(|k| (k ^ (k >> 11)) as u8).collect();
+    let values: Vec<u8> = (0..(40_u32 << 20) + 5).map(|k| (k ^ (k >> 11)) as u8).collect();
     let buffer = Buffer::<u8>::zeros(&device, values.len()).unwrap();
     buffer.upload(&values).unwrap();
     let mut host = vec![0; values.len()];
@@ -274,7 +274,7 @@ fn large_downloads_bring_every_byte() {
         assert!(host[bytes..].iter().all(|byte| *byte == 0), "{bytes} bytes");
     }
     // Whichever piece fails, the next download is complete.
-    for after in [0, 3, 9] {
+    for after in [0, 3, 9, 30] {
         fail("cuMemcpyDtoHAsync_v2", after, 1, INVALIDATED);
         let said = buffer.download(&mut host).unwrap_err().to_string();
         assert_eq!(said, "GPU 0 (stand-in 0): copying from the device failed: error 901");

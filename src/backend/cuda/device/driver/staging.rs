@@ -14,10 +14,10 @@ use std::{panic, thread};
 const PIECE: usize = 1 << 20;
 /// Least bytes of a large download: threads are started for it.
 const LEAST_BYTES: usize = 4 * PIECE;
-/// Threads that copy, each from a place of its own.
-const THREADS: usize = 4;
+/// Most threads that copy. Each has two places of its own: a piece arrives while one is copied.
+const THREADS: usize = 8;
 
-/// Large downloads that the driver does before: memory for the pieces takes the time of two to pin, which a process
+/// Large downloads that the driver does before: memory for the pieces takes the time of several to pin, which a process
 /// that makes one grid does not get back.
 const BEFORE: usize = 2;
 
@@ -25,7 +25,8 @@ const BEFORE: usize = 2;
 #[derive(Default)]
 pub(super) struct StagedDownloads {
     asked: usize,
-    places: Vec<StagingPlace>,
+    /// Those of each thread.
+    places: Vec<[StagingPlace; 2]>,
 }
 
 struct StagingPlace {
@@ -35,17 +36,19 @@ struct StagingPlace {
 }
 
 impl StagedDownloads {
-    /// Whether there are places for one more large download, within this context, which is current.
-    fn is_ready(&mut self, context: &Arc<CudaContext>) -> bool {
+    /// Whether there are places for one more large download by this many threads, within this context, which is current.
+    fn is_ready(&mut self, context: &Arc<CudaContext>, threads: usize) -> bool {
         self.asked += 1;
         if self.asked <= BEFORE {
             return false;
         }
-        while self.places.len() < THREADS {
-            let place =
-                || Ok::<_, DriverError>((Pinned::zeros(context)?, context.new_event(None)?));
-            let Ok((memory, ended)) = place() else { return false };
-            self.places.push(StagingPlace { memory, ended });
+        let place = || {
+            let (memory, ended) = (Pinned::zeros(context)?, context.new_event(None)?);
+            Ok::<_, DriverError>(StagingPlace { memory, ended })
+        };
+        while self.places.len() < threads {
+            let (Ok(one), Ok(other)) = (place(), place()) else { return false };
+            self.places.push([one, other]);
         }
         true
     }
@@ -58,26 +61,36 @@ impl StagedDownloads {
         from: Address,
         to: &mut [u8],
     ) -> Result<bool, DriverError> {
-        if to.len() < LEAST_BYTES || !self.is_ready(stream.context()) {
+        let threads = to.len().div_ceil(PIECE).min(THREADS);
+        if to.len() < LEAST_BYTES || !self.is_ready(stream.context(), threads) {
             return Ok(false);
         }
         let pieces = Mutex::new(to.chunks_mut(PIECE).enumerate());
-        let copy = |place: &mut StagingPlace| {
+        // Begins the download of the next piece, if one is left.
+        let begin = |place: &mut StagingPlace| {
+            let next = pieces.lock().next();
+            let Some((nth, piece)) = next else { return Ok(None) };
+            let from = from + (nth * PIECE) as Address;
+            // SAFETY: the caller owns what it copies from; the event is waited for.
+            unsafe { place.memory.download(stream, from, piece.len()) }?;
+            place.ended.record(stream)?;
+            Ok::<_, DriverError>(Some(piece))
+        };
+        let copy = |places: &mut [StagingPlace; 2]| {
+            let [mut place, mut other] = places.each_mut();
             stream.context().bind_to_thread()?;
-            loop {
-                let next = pieces.lock().next();
-                let Some((nth, piece)) = next else { return Ok(()) };
-                let from = from + (nth * PIECE) as Address;
-                // SAFETY: the caller owns what it copies from; the event is waited for.
-                unsafe { place.memory.download(stream, from, piece.len()) }?;
-                place.ended.record(stream)?;
+            let mut arriving = begin(place)?;
+            while let Some(piece) = arriving {
+                arriving = begin(other)?;
                 place.ended.synchronize()?;
                 place.memory.copy_to(piece);
+                (place, other) = (other, place);
             }
+            Ok(())
         };
         let copied = thread::scope(|scope| {
-            let start = |place| scope.spawn(move || copy(place));
-            let threads: Vec<_> = self.places.iter_mut().map(start).collect();
+            let start = |places| scope.spawn(move || copy(places));
+            let threads: Vec<_> = self.places.iter_mut().take(threads).map(start).collect();
             // All of them have ended before the memory is given back.
             let ended: Vec<_> = threads
                 .into_iter()
