@@ -1,5 +1,8 @@
 // The inverse of the matrix of a level, by which a coarsest level is solved. The matrix is block tridiagonal: a block has
-// the points of a column, or of two columns where the rows close (`ColumnBlocks` of the host).
+// the points of a column, or of two columns where the rows close (`ColumnBlocks` of the host). Where it has many rows, runs
+// of them are inverted at the same time, with a separator between two runs: a row whose unknowns x_s follow from the
+// equations of all separators, where those of the runs have been eliminated. With the solution y = G f of a run by itself,
+// x = y - B x_s - C x_t between separators s and t.
 #include "common.cuh"
 #include "level.cuh"
 
@@ -18,9 +21,25 @@ struct ColumnBlocks {
     }
 };
 
-// The blocks of a row k of the matrix: L, A and U; then those of the eliminations from both ends, W_k = D_k^-1 U_k with
-// D_k = A_k - L_k W_{k-1} and V_k = E_k^-1 L_k with E_k = A_k - U_k V_{k+1}.
-enum RowSlot { BEFORE, OWN, AFTER, FROM_FIRST, FROM_LAST };
+// The rows of the matrix: runs of `length` rows, or fewer in the last one, with a separator after each.
+struct Runs : RunsFields {
+    __device__ uint32 separators() const { return count / (length + 1); }
+    __device__ uint32 separator(uint32 nth) const { return nth * (length + 1) + length; }
+    __device__ bool separates(uint32 k) const { return k % (length + 1) == length; }
+    // First row of the run of row k, and the row after its last one.
+    __device__ uint32 first(uint32 k) const { return k - k % (length + 1); }
+    __device__ uint32 end(uint32 k) const { return min(first(k) + length, count); }
+    // Blocks before those of the inverse of the run of row k, and of all runs.
+    __device__ uint64 inverse(uint32 k) const {
+        const uint64 across = uint64(length) * points;
+        return k / (length + 1) * across * across;
+    }
+    __device__ uint64 inverses() const { return inverse(count + length); }
+};
+
+// The blocks of a row k of the matrix: L, A and U; those of the eliminations from both ends of its run, W_k = D_k^-1 U_k
+// with D_k = A_k - L_k W_{k-1} and V_k = E_k^-1 L_k with E_k = A_k - U_k V_{k+1}; B and C.
+enum RowSlot { BEFORE, OWN, AFTER, FROM_FIRST, FROM_LAST, TO_BEFORE, TO_AFTER };
 
 __device__ inline Block* row_blocks(real* rows, uint32 points, uint32 k, uint32 slot) {
     return reinterpret_cast<Block*>(rows) + (uint64(k) * ROW_BLOCKS + slot) * points * points;
@@ -102,14 +121,16 @@ struct Elimination {
     }
 };
 
-// Eliminates the rows of the matrix from the first one on, or from the last one on: W_k or V_k of each row. bad <- 1 if
-// a value is not finite. One block of threads for each way.
-BOUNDED_KERNEL(INVERSE_THREADS, eliminate_columns, uint32 count, uint32 points, real* rows, uint32* bad) {
+// Eliminates the rows of a run from the first one on, or from the last one on: W_k or V_k of each row. bad <- 1 if a value
+// is not finite. One block of threads for each way and run.
+BOUNDED_KERNEL(INVERSE_THREADS, eliminate_columns, Runs runs, real* rows, uint32* bad) {
     __shared__ Block before[INVERSE_POINTS * INVERSE_POINTS], found[INVERSE_POINTS * INVERSE_POINTS];
-    const Elimination of(points);
+    const Elimination of(runs.points);
     const bool back = blockIdx.x == 1;
+    const uint32 first = blockIdx.y * (runs.length + 1), count = runs.end(first) - first;
     auto blocks = [&](uint32 nth, uint32 slot) {
-        return row_blocks(rows, points, back ? count - 1 - nth : nth, back && slot <= AFTER ? AFTER - slot : slot);
+        return row_blocks(rows, runs.points, first + (back ? count - 1 - nth : nth),
+                          back && slot <= AFTER ? AFTER - slot : slot);
     };
     // The blocks of a row are loaded while the one before it is eliminated.
     Block next[3];
@@ -134,31 +155,45 @@ BOUNDED_KERNEL(INVERSE_THREADS, eliminate_columns, uint32 count, uint32 points, 
     if (!finite) *bad = 1;
 }
 
-// The columns of the inverse G for the points of a block p: G_pp = (A_p - L_p W_{p-1} - U_p V_{p+1})^-1, and from there
-// G_kp = -V_k G_{k-1,p} to the last row or, by another block of threads, G_kp = -W_k G_{k+1,p} to the first one.
-BOUNDED_KERNEL(INVERSE_THREADS, invert_columns, uint32 count, uint32 points, real* rows, real* inverse, uint32* bad) {
+// The columns of the inverse G of a run for the points of a block p: G_pp = (A_p - L_p W_{p-1} - U_p V_{p+1})^-1, and from
+// there G_kp = -V_k G_{k-1,p} to the last row or, by another block of threads, G_kp = -W_k G_{k+1,p} to the first one.
+// From -1 in place of G_pp at a separator p, B of the rows after it and C of those before follow so.
+BOUNDED_KERNEL(INVERSE_THREADS, invert_columns, Runs runs, real* rows, real* inverse, uint32* bad) {
     __shared__ Block left[INVERSE_POINTS * INVERSE_POINTS], right[INVERSE_POINTS * INVERSE_POINTS];
+    const uint32 p = blockIdx.x, points = runs.points;
     const Elimination of(points);
-    const uint32 p = blockIdx.x;
-    const bool back = blockIdx.y == 1;
+    const bool back = blockIdx.y == 1, separates = runs.separates(p);
+    // The rows that are passed: up to `end`, or down to `first`.
+    const uint32 first = separates ? p - runs.length : runs.first(p);
+    const uint32 end = separates ? (p + 1 < runs.count ? runs.end(p + 1) : p + 1) : runs.end(p);
     auto block = [&](uint32 k, uint32 slot) {
         return of.live ? row_blocks(rows, points, k, slot)[threadIdx.x] : diagonal(0);
     };
-    Block d = block(p, OWN), g = diagonal(of.row == of.column);
-    auto subtract = [&](uint32 slot, uint32 k, uint32 solved) {
-        if (of.live) left[threadIdx.x] = block(p, slot), right[threadIdx.x] = block(k, solved);
-        __syncthreads();
-        d = of.subtract_product(d, left, right);
-        __syncthreads();
+    Block g = diagonal(of.row != of.column ? 0 : separates ? -1 : 1);
+    const uint64 across = uint64(runs.length) * points;
+    Block* const to = reinterpret_cast<Block*>(inverse) + runs.inverse(p) + of.row * across + (p - first) * points + of.column;
+    auto store = [&](uint32 k) {
+        if (!of.live) return;
+        if (separates)
+            row_blocks(rows, points, k, back ? TO_AFTER : TO_BEFORE)[threadIdx.x] = g;
+        else
+            to[(k - first) * points * across] = g;
     };
-    if (p > 0) subtract(BEFORE, p - 1, FROM_FIRST);
-    if (p + 1 < count) subtract(AFTER, p + 1, FROM_LAST);
-    of.solve(d, g);
-    if (!is_finite(g)) *bad = 1;
-    const uint64 across = uint64(count) * points;
-    Block* const to = reinterpret_cast<Block*>(inverse) + of.row * across + p * points + of.column;
-    if (of.live && !back) to[p * points * across] = g;
-    const uint32 steps = back ? p : count - 1 - p;
+    if (!separates) {
+        Block d = block(p, OWN);
+        auto subtract = [&](uint32 slot, uint32 k, uint32 solved) {
+            if (of.live) left[threadIdx.x] = block(p, slot), right[threadIdx.x] = block(k, solved);
+            __syncthreads();
+            d = of.subtract_product(d, left, right);
+            __syncthreads();
+        };
+        if (p > first) subtract(BEFORE, p - 1, FROM_FIRST);
+        if (p + 1 < end) subtract(AFTER, p + 1, FROM_LAST);
+        of.solve(d, g);
+        if (!is_finite(g)) *bad = 1;
+        if (!back) store(p);
+    }
+    const uint32 steps = back ? p - first : end - 1 - p;
     auto factor = [&](uint32 step) {
         return step < steps ? block(back ? p - 1 - step : p + 1 + step, back ? FROM_FIRST : FROM_LAST) : diagonal(0);
     };
@@ -168,20 +203,96 @@ BOUNDED_KERNEL(INVERSE_THREADS, invert_columns, uint32 count, uint32 points, rea
         __syncthreads();
         next = factor(step + 1);
         g = of.subtract_product(diagonal(0), left, right);
-        if (of.live) to[(back ? p - 1 - step : p + 1 + step) * points * across] = g;
+        store(back ? p - 1 - step : p + 1 + step);
         __syncthreads();
     }
 }
 
-// u <- A^-1 f, the wall terms too. One warp a point.
-KERNEL(apply_inverse, LevelLayout layout, const real* inverse, const real* f, real* u) {
-    const ColumnBlocks columns = {layout};
-    const uint32 count = layout.mi * layout.mj, lane = threadIdx.x % WARP, nth = uint32(thread_index() / WARP);
-    if (nth >= count) return;
-    const Block* const row = reinterpret_cast<const Block*>(inverse) + uint64(nth) * count;
+// The blocks L, A or U of the equations of a separator k after the runs have been eliminated:
+// -L_k B_{k-1}, A_k - L_k W_{k-1} - U_k V_{k+1}, -U_k C_{k+1}. A block of threads for each.
+BOUNDED_KERNEL(INVERSE_THREADS, reduce_columns, Runs runs, real* rows, real* reduced) {
+    __shared__ Block left[INVERSE_POINTS * INVERSE_POINTS], right[INVERSE_POINTS * INVERSE_POINTS];
+    const Elimination of(runs.points);
+    const uint32 nth = blockIdx.x, k = runs.separator(nth), slot = blockIdx.y;
+    auto block = [&](uint32 k, uint32 slot) {
+        return of.live ? row_blocks(rows, runs.points, k, slot)[threadIdx.x] : diagonal(0);
+    };
+    Block sum = slot == OWN ? block(k, OWN) : diagonal(0);
+    auto subtract = [&](uint32 slot, uint32 to, uint32 solved) {
+        if (of.live) left[threadIdx.x] = block(k, slot), right[threadIdx.x] = block(to, solved);
+        __syncthreads();
+        sum = of.subtract_product(sum, left, right);
+        __syncthreads();
+    };
+    if (slot == OWN || (slot == BEFORE && nth > 0)) subtract(BEFORE, k - 1, slot == OWN ? FROM_FIRST : TO_BEFORE);
+    if (k + 1 < runs.count && (slot == OWN || (slot == AFTER && nth + 1 < runs.separators())))
+        subtract(AFTER, k + 1, slot == OWN ? FROM_LAST : TO_AFTER);
+    if (of.live) row_blocks(reduced, runs.points, nth, slot)[threadIdx.x] = sum;
+}
+
+// The sum of m[q] value(q) for the `count` points q, by the lanes of a warp.
+template <class Value>
+__device__ inline Pair warp_product(const Block* m, uint32 count, const Value& value) {
     Pair sum = pair(0, 0);
 #pragma unroll 4
-    for (uint32 q = lane; q < count; q += WARP) sum = sum + row[q] * reinterpret_cast<const Pair*>(f)[columns.place(q)];
+    for (uint32 q = threadIdx.x % WARP; q < count; q += WARP) sum = sum + m[q] * value(q);
     for (int step = WARP / 2; step > 0; step /= 2) sum = sum + shuffled<true>(sum, step);
-    if (lane == 0) reinterpret_cast<Pair*>(u)[columns.place(nth)] = sum;
+    return sum;
+}
+
+// u <- G f in the runs, the wall terms too. One warp a point.
+KERNEL(apply_inverse, LevelLayout layout, Runs runs, const real* inverse, const real* f, real* u) {
+    const ColumnBlocks columns = {layout};
+    const uint32 nth = uint32(thread_index() / WARP), k = nth / runs.points;
+    if (k >= runs.count || runs.separates(k)) return;
+    const uint32 first = runs.first(k) * runs.points;
+    const Block* const row =
+        reinterpret_cast<const Block*>(inverse) + runs.inverse(k) + uint64(nth - first) * runs.length * runs.points;
+    const Pair sum = warp_product(row, (runs.end(k) - runs.first(k)) * runs.points, [&](uint32 q) {
+        return reinterpret_cast<const Pair*>(f)[columns.place(first + q)];
+    });
+    if (threadIdx.x % WARP == 0) reinterpret_cast<Pair*>(u)[columns.place(nth)] = sum;
+}
+
+// right <- f - L y - U y at the separators, with y = u in the runs beside. One warp a point.
+KERNEL(reduce_right, LevelLayout layout, Runs runs, real* rows, const real* f, const real* u, real* right) {
+    const ColumnBlocks columns = {layout};
+    const uint32 nth = uint32(thread_index() / WARP), points = runs.points, l = nth % points;
+    if (nth >= runs.separators() * points) return;
+    const uint32 k = runs.separator(nth / points);
+    auto product = [&](uint32 slot, uint32 beside) {
+        return warp_product(row_blocks(rows, points, k, slot) + l * points, points, [&](uint32 q) {
+            return reinterpret_cast<const Pair*>(u)[columns.place(beside * points + q)];
+        });
+    };
+    Pair sum = reinterpret_cast<const Pair*>(f)[columns.place(k * points + l)] - product(BEFORE, k - 1);
+    if (k + 1 < runs.count) sum = sum - product(AFTER, k + 1);
+    if (threadIdx.x % WARP == 0) reinterpret_cast<Pair*>(right)[nth] = sum;
+}
+
+// u <- the solution at the separators, by the inverse of their equations. One warp a point.
+KERNEL(apply_reduced, LevelLayout layout, Runs runs, const real* inverse, const real* right, real* u) {
+    const ColumnBlocks columns = {layout};
+    const uint32 nth = uint32(thread_index() / WARP), points = runs.points, count = runs.separators() * points;
+    if (nth >= count) return;
+    const Block* const row = reinterpret_cast<const Block*>(inverse) + runs.inverses() + uint64(nth) * count;
+    const Pair sum = warp_product(row, count, [&](uint32 q) { return reinterpret_cast<const Pair*>(right)[q]; });
+    const uint32 k = runs.separator(nth / points);
+    if (threadIdx.x % WARP == 0) reinterpret_cast<Pair*>(u)[columns.place(k * points + nth % points)] = sum;
+}
+
+// u <- u - B x_s - C x_t in the runs. One warp a point.
+KERNEL(correct_runs, LevelLayout layout, Runs runs, real* rows, real* u) {
+    const ColumnBlocks columns = {layout};
+    const uint32 nth = uint32(thread_index() / WARP), points = runs.points, k = nth / points, l = nth % points;
+    if (k >= runs.count || runs.separates(k)) return;
+    Pair* const at = reinterpret_cast<Pair*>(u);
+    auto product = [&](uint32 slot, uint32 separator) {
+        return warp_product(row_blocks(rows, points, k, slot) + l * points, points,
+                            [&](uint32 q) { return at[columns.place(separator * points + q)]; });
+    };
+    Pair sum = at[columns.place(nth)];
+    if (runs.first(k) > 0) sum = sum - product(TO_BEFORE, runs.first(k) - 1);
+    if (runs.end(k) < runs.count) sum = sum - product(TO_AFTER, runs.end(k));
+    if (threadIdx.x % WARP == 0) at[columns.place(nth)] = sum;
 }

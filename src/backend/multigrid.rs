@@ -84,18 +84,19 @@ pub(crate) struct ColumnBlocks {
 }
 
 impl ColumnBlocks {
-    /// Most points of a block of a level that is solved directly, and most unknowns of the level: on a GPU its inverse
-    /// is found column after column, and takes as many values as their square.
+    /// Most points of a block of a level that is solved directly: on a GPU two such blocks have room in shared memory.
     pub(crate) const MOST_POINTS: usize = 32;
-    const MOST_UNKNOWNS: usize = 2048;
+    /// Rows of a run of the matrix, where it has more than two such runs and the row between them: they are eliminated one
+    /// after the other, runs at the same time.
+    const RUN: usize = 15;
 
     pub(crate) fn of(size: LevelSize) -> Self {
         Self { size }
     }
 
-    /// Whether the level is small enough to be solved directly.
-    pub(crate) fn are_small(self) -> bool {
-        self.points() <= Self::MOST_POINTS && self.size.values() <= Self::MOST_UNKNOWNS
+    /// Whether the level is small enough to be solved directly, with this many unknowns at most.
+    pub(crate) fn are_small(self, most: usize) -> bool {
+        self.points() <= Self::MOST_POINTS && self.size.values() <= most
     }
 
     /// Points of a block.
@@ -106,6 +107,11 @@ impl ColumnBlocks {
     /// Number of blocks.
     pub(crate) fn count(self) -> usize {
         if self.size.wraps() { self.size.mi / 2 } else { self.size.mi }
+    }
+
+    /// Rows of a run. A run that is not the last one has a separator after it, a row that belongs to none.
+    pub(crate) fn run(self) -> usize {
+        if self.count() > 2 * Self::RUN + 1 { Self::RUN } else { self.count() }
     }
 
     /// Point `l` of block `k`.
@@ -153,6 +159,10 @@ pub trait MultigridBackend: SparseBackend {
     /// Whether to make all levels takes as long as a linear iteration or longer, so that those of one matrix are
     /// kept for others that are near.
     const LASTING: bool = true;
+
+    /// Most unknowns of a coarsest level that is solved directly: of more, an elimination in each Newton step takes
+    /// longer than sweeps.
+    const MOST_DIRECT: usize = 2048;
 
     /// Size of a level, as a whole if it is spread over several devices.
     fn level_size<M: Real>(&self, level: &Self::Level<M>) -> LevelSize;

@@ -142,7 +142,7 @@ impl<B: MultigridBackend, M: Real> Multigrid<B, M> {
         backend.factor(&self.levels)?;
         let below = self.levels.len() - 1;
         let coarsest = &mut self.levels[below];
-        if below > 0 && ColumnBlocks::of(backend.level_size(coarsest)).are_small() {
+        if below > 0 && ColumnBlocks::of(backend.level_size(coarsest)).are_small(B::MOST_DIRECT) {
             backend.factor_coarsest(coarsest)?;
         }
         let finite = backend.pivots_are_finite(coarsest)?;

@@ -146,7 +146,7 @@ shared_constants! {
     /// longer chunks.
     SHORT_CHUNK: usize = 2;
     /// Blocks that each row of the matrix of a level that is inverted has in the elimination.
-    ROW_BLOCKS: usize = 5;
+    ROW_BLOCKS: usize = 7;
     /// Lines of a block of the smoother times its warps, at most, where a line spans several warps.
     LINE_MAPS: usize = 128;
     /// Lanes that eliminate a row together.

@@ -245,6 +245,10 @@ shared_structs! {
     pub(crate) FactoredLevels {
         at: [FactoredLevel; 16];
     }
+    /// Rows of the block tridiagonal matrix of a level, points of a block, and rows of a run: see `inverse.cu`.
+    pub(crate) ColumnRuns = Runs {
+        count, points, length: u32;
+    }
     /// The wall terms of a side: their decay, and (p, q) of each of its points; null where there is no wall.
     pub(crate) WallState {
         phi, psi, amplitudes: Pointer<f64>;

@@ -8,7 +8,7 @@ use crate::backend::cuda::launch::constants::{
     BLOCK_VALUES, COMPACT_STORAGE, EDGE_COMPACT, EDGE_TRANSPOSED, EDGE_WALLS, FULL_STORAGE,
     WALL_VALUES, half_row,
 };
-use crate::backend::cuda::launch::shared::{LevelLayout, Pointer};
+use crate::backend::cuda::launch::shared::{ColumnRuns, LevelLayout, Pointer};
 use crate::backend::cuda::launch::{LaunchShape, Result};
 use crate::backend::{Coarsening, LevelSize, Real};
 use crate::sparse::WalledSides;
@@ -86,10 +86,13 @@ pub(super) struct Joined<M> {
     pub(super) width: usize,
 }
 
-/// The inverse of a level's matrix, and the blocks of the elimination by which it is found.
+/// The inverses of runs of a level's matrix, and the blocks of the elimination by which they are found.
 pub(super) struct Inverse<M> {
+    pub(super) runs: ColumnRuns,
     pub(super) rows: Buffer<M>,
     pub(super) values: Buffer<M>,
+    /// Right side of the equations of the separators.
+    pub(super) right: Buffer<M>,
 }
 
 /// One level of a hierarchy.

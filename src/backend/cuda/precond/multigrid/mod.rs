@@ -36,6 +36,9 @@ impl MultigridBackend for CudaBackend {
     /// A set-up takes a fifth of an iteration.
     const LASTING: bool = false;
 
+    /// The inverses of the runs of more columns have no room in the cache of an H100.
+    const MOST_DIRECT: usize = 8192;
+
     type Level<M: Real> = CudaLevel<M>;
 
     fn level_size<M: Real>(&self, level: &CudaLevel<M>) -> LevelSize {
