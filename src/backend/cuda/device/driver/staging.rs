@@ -17,14 +17,15 @@ const LEAST_BYTES: usize = 4 * PIECE;
 /// Most threads that copy. Each has two places of its own: a piece arrives while one is copied.
 const THREADS: usize = 8;
 
-/// Large downloads that the driver does before: memory for the pieces takes the time of several to pin, which a process
-/// that makes one grid does not get back.
-const BEFORE: usize = 2;
+/// Bytes of large downloads that the driver copies before. With the places 256 MiB take some 10 ms less, as long as it
+/// takes to pin them, and a process that makes few grids would not get that back.
+const BEFORE: usize = 256 << 20;
 
 /// Places for the pieces of large downloads.
 #[derive(Default)]
 pub(super) struct StagedDownloads {
-    asked: usize,
+    /// Bytes that the driver has copied.
+    copied: usize,
     /// Those of each thread.
     places: Vec<[StagingPlace; 2]>,
 }
@@ -36,10 +37,9 @@ struct StagingPlace {
 }
 
 impl StagedDownloads {
-    /// Whether there are places for one more large download by this many threads, within this context, which is current.
-    fn is_ready(&mut self, context: &Arc<CudaContext>, threads: usize) -> bool {
-        self.asked += 1;
-        if self.asked <= BEFORE {
+    /// Whether there are places for a large download by this many threads, within this context, which is current.
+    fn are_ready(&mut self, context: &Arc<CudaContext>, threads: usize) -> bool {
+        if self.copied < BEFORE {
             return false;
         }
         let place = || {
@@ -62,7 +62,11 @@ impl StagedDownloads {
         to: &mut [u8],
     ) -> Result<bool, DriverError> {
         let threads = to.len().div_ceil(PIECE).min(THREADS);
-        if to.len() < LEAST_BYTES || !self.is_ready(stream.context(), threads) {
+        if to.len() < LEAST_BYTES {
+            return Ok(false);
+        }
+        if !self.are_ready(stream.context(), threads) {
+            self.copied += to.len();
             return Ok(false);
         }
         let pieces = Mutex::new(to.chunks_mut(PIECE).enumerate());
