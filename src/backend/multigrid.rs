@@ -86,10 +86,8 @@ pub(crate) struct ColumnBlocks {
 impl ColumnBlocks {
     /// Most points of a block of a level that is solved directly: on a GPU two such blocks have room in shared memory.
     pub(crate) const MOST_POINTS: usize = 32;
-    /// Rows of a run of the matrix, where it has more than two such runs and the row between them: they are eliminated one
-    /// after the other, runs at the same time.
-    const RUN: usize = 15;
-
+    /// Least rows that are eliminated in runs: of fewer the launches for runs take longer than they save.
+    const LEAST_SEPARATED: usize = 16;
     pub(crate) fn of(size: LevelSize) -> Self {
         Self { size }
     }
@@ -109,9 +107,10 @@ impl ColumnBlocks {
         if self.size.wraps() { self.size.mi / 2 } else { self.size.mi }
     }
 
-    /// Rows of a run. A run that is not the last one has a separator after it, a row that belongs to none.
+    /// Rows of a run. A run that is not the last one has a separator after it, a row that belongs to none. The rows of a
+    /// run are eliminated one after the other, and then the separators: about as many.
     pub(crate) fn run(self) -> usize {
-        if self.count() > 2 * Self::RUN + 1 { Self::RUN } else { self.count() }
+        if self.count() < Self::LEAST_SEPARATED { self.count() } else { self.count().isqrt() }
     }
 
     /// Point `l` of block `k`.
