@@ -8,9 +8,9 @@
 
 use std::path::Path;
 
+use gridgen::backend::Backend;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::scalars::{self, read_dots};
-use gridgen::backend::{Backend, Scaling};
 use gridgen::backend::{EllipticBackend, GridBackend};
 use gridgen::case::Case;
 use gridgen::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
@@ -261,7 +261,7 @@ fn stationary_factor(
     let mut problem = GridProblem::<_, f64>::new(&backend, state, coupled)?;
     let n = u.len();
     let (mut r, mut z) = (vec![0.0; n], vec![0.0; n]);
-    problem.residual(&backend, &u, Scaling::Renewed, &mut r)?;
+    problem.residual(&backend, &u, &mut r)?;
     let jacobian = problem.linearise(&backend)?;
     let mut preconditioner = GridPreconditioner::new(Kind::Multigrid, multigrid, jacobian);
     let preconditioner = preconditioner.current(&backend, jacobian)?;

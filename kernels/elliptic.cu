@@ -6,33 +6,29 @@
 #include "common.cuh"
 #include "equations.cuh"
 
-// f <- w R (theory eq. 5) with weights evaluated anew or kept; result[0] <- sum of the squared
-// merits of all points (theory eq. 7).
-KERNEL(residual, uint32 mi, uint32 mj, EquationState s, uint32 renew, double* row_weights,
-       double* merit_weights, double* f, Reduction out) {
+// f <- w R (theory eq. 5), the weights of rows and merit; result <- the sums of the squared merits of all points (theory
+// eq. 7) with these weights and with those that are kept.
+KERNEL(residual, uint32 mi, uint32 mj, EquationState s, double* row_weights, double* merit_weights, const double* kept,
+       double* f, Reduction out) {
     const uint64 points = uint64(mi) * mj;
-    double sum[1] = {0.0};
+    double sums[2] = {0.0, 0.0};
     for (uint64 k = thread_index(); k < points; k += thread_count()) {
         const uint32 j = uint32(k) / mi, i = uint32(k) - j * mi;
         const Metrics m = metrics(s, mi, i, j);
         const Vec c = control(s, mi, i, j, k);
-        double weight, merit;
-        if (renew) {
-            weight = meet(s.walls_of(mi, mj, i, j)) ? 0.0 : 0.5 / (m.g11 + m.g22);
-            merit = weight / sqrt(m.g11 < m.g22 ? m.g11 : m.g22);
-            row_weights[k] = weight;
-            merit_weights[k] = merit;
-        } else {
-            weight = row_weights[k];
-            merit = merit_weights[k];
-        }
+        const double weight = meet(s.walls_of(mi, mj, i, j)) ? 0.0 : 0.5 / (m.g11 + m.g22);
+        const double merit = weight / sqrt(m.g11 < m.g22 ? m.g11 : m.g22);
+        row_weights[k] = weight;
+        merit_weights[k] = merit;
         const Vec r = m.g22 * (m.xixi + c.x * m.xi) - 2.0 * m.g12 * m.xieta
                       + m.g11 * (m.etaeta + c.y * m.eta);
         f[2 * k] = weight * r.x;
         f[2 * k + 1] = weight * r.y;
-        sum[0] += merit * merit * (r.x * r.x + r.y * r.y);
+        const double square = r.x * r.x + r.y * r.y;
+        sums[0] += merit * merit * square;
+        sums[1] += kept[k] * kept[k] * square;
     }
-    grid_reduce<Sum>(sum, 1, out);
+    grid_reduce<Sum>(sums, 2, out);
 }
 
 // Writes the two rows of a point, slot after slot.

@@ -62,13 +62,13 @@ pub fn initial_grid<B: GridBackend>(
     initial::build_with(outline, settings, march, |grid| backend.take(grid))
 }
 
-/// Whether the row weights are evaluated anew or kept from the last renewal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scaling {
-    /// Evaluate the weights at this state and keep them.
-    Renewed,
-    /// Use the weights of the last renewal.
-    Kept,
+/// The merit of a state, rms(w R / √min(g11, g22)) (theory eq. 7).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Merit {
+    /// With the weights of the state itself.
+    pub own: f64,
+    /// With the weights that were kept last; zero before any were kept.
+    pub kept: f64,
 }
 
 /// Measures of the cells for the line search.
@@ -136,14 +136,11 @@ pub trait EllipticBackend: SparseBackend + GridBackend {
         self.download_unknowns(u, whole)
     }
 
-    /// f ← w R of the present state with w = 1/(2 (g11 + g22)); returns the merit
-    /// rms(w R / √min(g11, g22)) (theory eq. 7).
-    fn residual(
-        &self,
-        state: &mut Self::Elliptic,
-        scaling: Scaling,
-        f: &mut Self::Vector<f64>,
-    ) -> Result<f64>;
+    /// f ← w R of the present state with w = 1/(2 (g11 + g22)) there; returns its merit.
+    fn residual(&self, state: &mut Self::Elliptic, f: &mut Self::Vector<f64>) -> Result<Merit>;
+
+    /// The weights of the merit of the last [`Self::residual`] are kept for those that follow.
+    fn keep_weights(&self, state: &mut Self::Elliptic);
 
     /// a ← w ∂R/∂r of the present state, rows scaled as in [`Self::residual`] (theory eq. 4); the columns
     /// of J = 0 are always the derivatives by the points r_{i,1}. If there is a `b`, b ← w ∂R/∂(p, q),

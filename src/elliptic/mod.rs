@@ -7,7 +7,7 @@ pub use crate::sparse::WalledSides;
 pub use preconditioner::GridPreconditioner;
 
 use crate::backend::{
-    CellGuard, EllipticBackend, LevelSize, MultigridBackend, Product, Real, Result, Scaling,
+    CellGuard, EllipticBackend, LevelSize, Merit, MultigridBackend, Product, Real, Result,
 };
 use crate::grid::{Grid, Topology};
 use crate::solver::linear::{LinearSettings, LinearSolver};
@@ -110,11 +110,14 @@ impl<B: EllipticBackend, T: Real> NonlinearProblem<B> for GridProblem<B, T> {
         &mut self,
         backend: &B,
         u: &B::Vector<f64>,
-        scaling: Scaling,
         f: &mut B::Vector<f64>,
-    ) -> Result<f64> {
+    ) -> Result<Merit> {
         backend.load_state(&mut self.state, u)?;
-        backend.residual(&mut self.state, scaling, f)
+        backend.residual(&mut self.state, f)
+    }
+
+    fn keep_scaling(&mut self, backend: &B) {
+        backend.keep_weights(&mut self.state);
     }
 
     fn linearise(&mut self, backend: &B) -> Result<&Self::Jacobian> {

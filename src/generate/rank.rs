@@ -11,9 +11,7 @@ use parking_lot::{Mutex, MutexGuard};
 use super::restart::{identity, unknowns};
 use super::result::{DeviceNodes, LinearSystem};
 use crate::backend::cpu::CpuBackend;
-use crate::backend::{
-    Bands, DeviceError, EllipticBackend, LevelSize, MultigridBackend, Real, Scaling,
-};
+use crate::backend::{Bands, DeviceError, EllipticBackend, LevelSize, MultigridBackend, Real};
 use crate::case::Problem;
 use crate::elliptic::{GridJacobian, GridProblem};
 use crate::error::Error;
@@ -310,7 +308,7 @@ fn linear_system<B: EllipticBackend, T: Real>(
 ) -> Result<LinearSystem, SolverError> {
     let n = equations.unknowns();
     let (mut f, mut b) = (backend.zeros(n)?, vec![0.0; n]);
-    equations.residual(backend, u, Scaling::Renewed, &mut f)?;
+    equations.residual(backend, u, &mut f)?;
     backend.download(&f, &mut b)?;
     let a = equations.linearise(backend)?.to_csr(backend)?;
     Ok(LinearSystem { a, b: b.iter().map(|f| -f).collect() })

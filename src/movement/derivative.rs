@@ -5,7 +5,7 @@ use std::ops::Deref;
 use super::frame::FixedNodes;
 use super::resident::{Solution, fetched, put_amplitudes, shape_of};
 use super::{GridPlacement, Moved, MovementError, Reference, Resident};
-use crate::backend::{FixedLines, MovementBackend, Scaling, scalars};
+use crate::backend::{FixedLines, MovementBackend, scalars};
 use crate::case::SolverOptions;
 use crate::elliptic::{GridJacobian, GridProblem};
 use crate::geometry::vector::Vector;
@@ -120,7 +120,7 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
             put_amplitudes(backend, (walls, size), amplitudes, &mut u)?;
         }
         let mut f = backend.zeros(equations.unknowns())?;
-        equations.residual(backend, &u, Scaling::Renewed, &mut f)?;
+        equations.residual(backend, &u, &mut f)?;
         Ok(Derivatives {
             options: reference.options.clone(),
             place: reference.place,

@@ -8,7 +8,7 @@ pub mod precond;
 
 pub use crate::backend::{LinearOperator, Preconditioner, PreconditionerFailure, SolverError};
 
-use crate::backend::{Backend, CellGuard, Real, Result, Scaling};
+use crate::backend::{Backend, CellGuard, Merit, Real, Result};
 
 /// A system F(u) = 0 with a row-scaled residual and an exact Jacobian.
 pub trait NonlinearProblem<B: Backend> {
@@ -20,15 +20,16 @@ pub trait NonlinearProblem<B: Backend> {
     /// Number of unknowns.
     fn unknowns(&self) -> usize;
 
-    /// f ← scaled F(u); returns the merit of u. With [`Scaling::Renewed`] the scaling is
-    /// evaluated at u and kept for the calls that follow.
+    /// f ← F(u) with the scaling of u; returns the merit of u with this and with the scaling that is kept.
     fn residual(
         &mut self,
         backend: &B,
         u: &B::Vector<f64>,
-        scaling: Scaling,
         f: &mut B::Vector<f64>,
-    ) -> Result<f64>;
+    ) -> Result<Merit>;
+
+    /// The scaling of the last [`Self::residual`] is kept.
+    fn keep_scaling(&mut self, backend: &B);
 
     /// The Jacobian at the state of the last [`Self::residual`], scaled like it.
     fn linearise(&mut self, backend: &B) -> Result<&Self::Jacobian>;

@@ -3,7 +3,7 @@
 use super::history::{History, NewtonStep};
 use super::linear::LinearSolver;
 use super::{NewtonStop, NonlinearProblem, SolverError};
-use crate::backend::{Backend, CellGuard, Result, Scaling};
+use crate::backend::{Backend, CellGuard, Merit, Result};
 use std::ops::ControlFlow;
 use std::time::Instant;
 
@@ -219,9 +219,7 @@ pub fn solve<B: Backend, P: NonlinearProblem<B>>(
             break stop;
         }
         std::mem::swap(u, &mut solve.trial);
-        (before, folded) = (Some(merit), record.folded_cells);
-        merit = solve.merit(u)?;
-        record.residual = merit;
+        (before, folded, merit) = (Some(merit), record.folded_cells, record.residual);
         solve.observer.newton(&record);
         history.steps.push(record);
     };
@@ -229,12 +227,14 @@ pub fn solve<B: Backend, P: NonlinearProblem<B>>(
 }
 
 impl<B: Backend, P: NonlinearProblem<B>> NewtonSolve<'_, B, P> {
-    /// f ← F(u) and its merit, with the scaling of u.
+    /// f ← F(u) and its merit, with the scaling of u, which is kept.
     fn merit(&mut self, u: &B::Vector<f64>) -> Result<f64> {
-        self.problem.residual(self.backend, u, Scaling::Renewed, &mut self.f)
+        let merit = self.problem.residual(self.backend, u, &mut self.f)?;
+        self.problem.keep_scaling(self.backend);
+        Ok(merit.own)
     }
 
-    /// trial ← u + λ d, accepted.
+    /// trial ← u + λ d, accepted, and f ← F(trial) with its scaling, which is kept.
     fn step(
         &mut self,
         u: &B::Vector<f64>,
@@ -329,11 +329,12 @@ impl<B: Backend, P: NonlinearProblem<B>> NewtonSolve<'_, B, P> {
             // λ is a power of two, so that it rounds nothing; a vector for d would only take memory.
             backend.convert(step_length * size, &self.solution, &mut self.trial)?;
             backend.lincomb(None, &mut self.trial, 1.0, &[(1.0, u)])?;
-            let at_trial =
-                self.problem.residual(backend, &self.trial, Scaling::Kept, &mut self.f)?;
+            let Merit { own, kept: at_trial } =
+                self.problem.residual(backend, &self.trial, &mut self.f)?;
             let guard = self.problem.guard(backend)?;
             if at_trial <= (1.0 - DECREASE * step_length) * merit && guard.folded <= folded {
-                record.step_length = step_length;
+                self.problem.keep_scaling(backend);
+                (record.step_length, record.residual) = (step_length, own);
                 (record.min_area, record.folded_cells) = (guard.min_area, guard.folded);
                 return Ok(Ok(()));
             }

@@ -1,7 +1,7 @@
 //! The grid equations of an initial grid: control functions, wall terms, first guess.
 
+use gridgen::backend::LevelSize;
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::backend::{LevelSize, Scaling};
 use gridgen::elliptic::EllipticSettings;
 use gridgen::grid::Grid;
 use gridgen::grid::initial::InitialMethod;
@@ -70,7 +70,7 @@ fn seen<S: Subject>(
     }
     let mut f = subject.zeros(n).unwrap();
     subject.load_state(&mut state, &to_device(subject, &disturbed)).unwrap();
-    subject.residual(&mut state, Scaling::Renewed, &mut f).unwrap();
+    subject.residual(&mut state, &mut f).unwrap();
     [guess, to_host(subject, &f, n)]
 }
 

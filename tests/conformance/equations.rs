@@ -1,7 +1,7 @@
 //! The grid equations: state, residual, Jacobian, cell guard.
 
 use gridgen::backend::cpu::{CpuBackend, EllipticState};
-use gridgen::backend::{EllipticBackend, EllipticData, Real, Scaling, SparseBackend, WallTerms};
+use gridgen::backend::{EllipticBackend, EllipticData, Merit, Real, SparseBackend, WallTerms};
 use gridgen::grid::{Grid, Seam, Topology};
 use gridgen::sparse::{EllPattern, WalledSides};
 
@@ -130,19 +130,25 @@ impl<'a, S: Subject> Both<'a, S> {
     }
 
     /// Residual and merit on both.
-    fn residual(&mut self, scaling: Scaling) -> [(Vec<f64>, f64); 2] {
+    fn residual(&mut self) -> [(Vec<f64>, Merit); 2] {
         let n = 2 * self.points;
         let (mut expected, mut f) = (vec![0.0; n], self.subject.zeros(n).unwrap());
-        let merit = CpuBackend.residual(&mut self.cpu, scaling, &mut expected).unwrap();
-        let found = self.subject.residual(&mut self.state, scaling, &mut f).unwrap();
+        let merit = CpuBackend.residual(&mut self.cpu, &mut expected).unwrap();
+        let found = self.subject.residual(&mut self.state, &mut f).unwrap();
         [(to_host(self.subject, &f, n), found), (expected, merit)]
     }
 
-    fn check_residual(&mut self, scaling: Scaling) {
-        let [(f, merit), (expected, expected_merit)] = self.residual(scaling);
+    /// Returns the merits.
+    fn check_residual(&mut self) -> Merit {
+        let [(f, merit), (expected, expected_merit)] = self.residual();
         assert_close(&f, &expected, 1000.0, &self.name);
-        let ratio = merit / expected_merit;
-        assert!((ratio - 1.0).abs() < 1e-12, "{}: {merit} for {expected_merit}", self.name);
+        for (found, expected) in
+            [(merit.own, expected_merit.own), (merit.kept, expected_merit.kept)]
+        {
+            let close = (found - expected).abs() <= 1e-12 * expected;
+            assert!(close, "{}: {found} for {expected}", self.name);
+        }
+        merit
     }
 
     fn check_guard(&self) {
@@ -161,7 +167,7 @@ impl<'a, S: Subject> Both<'a, S> {
 
 pub fn the_residual_and_its_merit<S: Subject>(subject: &S) {
     for problem in problems() {
-        Both::new(subject, &problem).check_residual(Scaling::Renewed);
+        Both::new(subject, &problem).check_residual();
     }
 }
 
@@ -171,7 +177,7 @@ pub fn rows_close_after_a_pitch<S: Subject>(subject: &S) {
         let of_unshifted = {
             let mut both =
                 Both::new(subject, &(EllipticData { shift: 0.0, ..data.clone() }, u.clone()));
-            both.residual(Scaling::Renewed)[0].0.clone()
+            both.residual()[0].0.clone()
         };
         // The guess alone, then unknowns that were loaded.
         for load in [false, true] {
@@ -180,9 +186,9 @@ pub fn rows_close_after_a_pitch<S: Subject>(subject: &S) {
                 both.cpu = CpuBackend.elliptic(&data).unwrap().0;
                 both.state = subject.elliptic(&data).unwrap().0;
             }
-            both.check_residual(Scaling::Renewed);
+            both.check_residual();
             both.check_guard();
-            let f = &both.residual(Scaling::Renewed)[0].0;
+            let f = &both.residual()[0].0;
             assert!(!load || f[0].to_bits() != of_unshifted[0].to_bits(), "{}", both.name);
             let Both { cpu, state, name, .. } = both;
             let expected = CpuBackend.nodes(cpu, topology).unwrap();
@@ -199,10 +205,20 @@ pub fn rows_close_after_a_pitch<S: Subject>(subject: &S) {
 pub fn kept_weights_stay_as_they_are<S: Subject>(subject: &S) {
     for problem in problems() {
         let mut both = Both::new(subject, &problem);
-        both.residual(Scaling::Renewed);
+        let first = both.check_residual();
+        assert_eq!(first.kept.to_bits(), 0);
+        CpuBackend.keep_weights(&mut both.cpu);
+        subject.keep_weights(&mut both.state);
+        assert_eq!(both.check_residual(), Merit { kept: first.own, ..first });
         let moved = problem.1.iter().map(|u| 1.5 * u).collect();
-        both.load(&moved);
-        both.check_residual(Scaling::Kept);
+        // A state between that is not kept.
+        for u in [&problem.1.iter().map(|u| 1.2 * u).collect(), &moved] {
+            both.load(u);
+            let merit = both.check_residual();
+            // Points beside walls stay where they are.
+            let moves = problem.0.mi > 2 && problem.0.mj > 2;
+            assert!(!moves || merit.own.to_bits() != merit.kept.to_bits(), "{}", both.name);
+        }
     }
 }
 
@@ -213,7 +229,7 @@ fn check_jacobian<S: Subject, T: Real>(
 ) {
     let EllipticData { mi, mj, periodic, .. } = problem.0;
     let mut both = Both::new(subject, problem);
-    both.residual(Scaling::Renewed);
+    both.residual();
     let pattern = pattern(mi, mj, periodic);
     let mut expected = CpuBackend.matrix::<T>(&pattern).unwrap();
     CpuBackend.jacobian(&both.cpu, &mut expected, None).unwrap();
@@ -236,7 +252,7 @@ pub fn the_entries_of_the_jacobian<S: Subject>(subject: &S) {
 
 fn check_wall_columns<S: Subject, T: Real>(subject: &S, problem: &(EllipticData, Vec<f64>)) {
     let mut both = Both::new(subject, problem);
-    both.residual(Scaling::Renewed);
+    both.residual();
     let EllipticData { mi, mj, periodic, .. } = problem.0;
     let walls = match problem.0.walled_sides() {
         none if none.is_empty() => WalledSides::SECTION,

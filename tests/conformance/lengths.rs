@@ -3,7 +3,7 @@
 use gridgen::backend::scalars::{self, Coefficient, Epilogue, FIRST, SLOTS};
 use gridgen::backend::{
     Advance, Algebraic, Coarsening, DeviceError, Incomplete, LevelSize, LinearOperator,
-    MatrixFormat, Product, Result, Scaling, SparseMatrix, Step,
+    MatrixFormat, Product, Result, SparseMatrix, Step,
 };
 use gridgen::sparse::{Csr, EllPattern, Schedule, WalledSides};
 use support::stencil::{stencil, wall_columns};
@@ -163,7 +163,7 @@ pub fn unknowns_of_other_grids_are_refused<S: Subject>(subject: &S) {
     for n in [99, 101, 0] {
         let mut other = vector(subject, n);
         refused("a state", subject.load_state(&mut state, &other));
-        refused("a residual", subject.residual(&mut state, Scaling::Renewed, &mut other));
+        refused("a residual", subject.residual(&mut state, &mut other));
         refused("sums of a frame", subject.frame_sums(&state, &other));
     }
     let mut a = subject.matrix::<f64>(&EllPattern::nine_point(10, 4, false)).unwrap();

@@ -2,7 +2,7 @@
 
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{
-    EllipticBackend, EllipticData, FixedLines, FixedPlaces, GridBackend, MovementBackend, Scaling,
+    EllipticBackend, EllipticData, FixedLines, FixedPlaces, GridBackend, MovementBackend,
 };
 use gridgen::elliptic::EllipticSettings;
 use gridgen::grid::initial::InitialMethod;
@@ -109,7 +109,7 @@ pub fn equations_go_to_other_nodes<S: Subject>(subject: &S) {
             let (state, _) = CpuBackend.elliptic(&data).unwrap();
             let (mut state, guess) = CpuBackend.with_nodes(&state, &other).unwrap();
             let mut f = vec![0.0; n];
-            CpuBackend.residual(&mut state, Scaling::Renewed, &mut f).unwrap();
+            CpuBackend.residual(&mut state, &mut f).unwrap();
             seen(guess, f)
         };
         let (state, _) = subject.elliptic(&data).unwrap();
@@ -118,7 +118,7 @@ pub fn equations_go_to_other_nodes<S: Subject>(subject: &S) {
         let (mut state, guess) = subject.with_nodes(&state, &there).unwrap();
 
         let mut f = subject.zeros(n).unwrap();
-        subject.residual(&mut state, Scaling::Renewed, &mut f).unwrap();
+        subject.residual(&mut state, &mut f).unwrap();
         let what = format!("{:?}, {walls} walls", grid.topology);
         assert_eq!(to_host(subject, &guess, n), expected[0], "{what}");
         assert_close(&to_host(subject, &f, n), &expected[1], 1e4, &what);
@@ -166,7 +166,7 @@ fn seen<S: Subject>(
     let (mut state, _) = subject.elliptic(data).unwrap();
     let mut f = subject.zeros(u.len()).unwrap();
     subject.load_state(&mut state, &to_device(subject, at)).unwrap();
-    subject.residual(&mut state, Scaling::Renewed, &mut f).unwrap();
+    subject.residual(&mut state, &mut f).unwrap();
     let displacement = subject.displacement(&state, lines).unwrap();
     subject.frame_product(&state, &displacement, &mut f).unwrap();
     let sums = subject.frame_sums(&state, &to_device(subject, u)).unwrap();

@@ -1,7 +1,7 @@
 //! Iteration counts of the solvers, compared with reference counts.
 
+use gridgen::backend::Backend;
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::backend::{Backend, Scaling};
 use gridgen::elliptic::GridPreconditioner;
 use gridgen::pde::control::Wall;
 use gridgen::solver::krylov::Method;
@@ -43,7 +43,7 @@ fn first_step(
     let mut setup = Setup::<f64>::naca(code, size, first_cell, Wall::Frozen);
     let n = setup.n();
     let (mut f, mut right, mut x) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
-    setup.problem.residual(&backend, &setup.u, Scaling::Renewed, &mut f).unwrap();
+    setup.problem.residual(&backend, &setup.u, &mut f).unwrap();
     backend.convert(-factor / backend.max_abs(&f).unwrap(), &f, &mut right).unwrap();
     let settings = LinearSettings { method: Method::Bicgstab, max_iterations: 1000, restart: 30 };
     let mut solver = LinearSolver::new(

@@ -1,7 +1,7 @@
 //! Derivatives of moved grids.
 
+use gridgen::backend::Coarsening;
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::backend::{Coarsening, Scaling};
 use gridgen::elliptic::{GridJacobian, GridPreconditioner, GridProblem};
 use gridgen::movement::{Moved, MovementError, Reference};
 use gridgen::solver::linear::Precision;
@@ -264,7 +264,7 @@ fn equations(text: &str) -> GridProblem<CpuBackend, f64> {
     let initial = problem.initial_grid(&CpuBackend).unwrap().grid;
     let (mut equations, u) = problem.equations::<_, f64>(&CpuBackend, initial).unwrap();
     let mut f = vec![0.0; equations.unknowns()];
-    equations.residual(&CpuBackend, &u, Scaling::Renewed, &mut f).unwrap();
+    equations.residual(&CpuBackend, &u, &mut f).unwrap();
     equations
 }
 

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use gridgen::backend::Scaling;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::case::Case;
 use gridgen::elliptic::GridPreconditioner;
@@ -24,7 +23,7 @@ fn stationary_factor(setup: &mut Setup<f64>, multigrid: MultigridSettings) -> f6
     let (n, backend) = (setup.n(), CpuBackend);
     let Setup { problem, u, .. } = setup;
     let (mut r, mut z) = (vec![0.0; n], vec![0.0; n]);
-    problem.residual(&backend, u, Scaling::Renewed, &mut r).unwrap();
+    problem.residual(&backend, u, &mut r).unwrap();
     let jacobian = problem.linearise(&backend).unwrap();
     let mut cycle = GridPreconditioner::new(Kind::Multigrid, multigrid, jacobian);
     let cycle = cycle.current(&backend, jacobian).unwrap();

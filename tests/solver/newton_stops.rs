@@ -2,7 +2,7 @@
 #![allow(clippy::float_cmp, reason = "step lengths are powers of two")]
 
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
-use gridgen::backend::{CellGuard, DeviceError, Scaling};
+use gridgen::backend::{CellGuard, DeviceError, Merit};
 use gridgen::pde::control::{Base, Wall};
 use gridgen::solver::history::History;
 use gridgen::solver::krylov::Method;
@@ -52,13 +52,14 @@ impl NonlinearProblem<CpuBackend> for Scalar {
         &mut self,
         _backend: &CpuBackend,
         u: &Vec<f64>,
-        _scaling: Scaling,
         f: &mut Vec<f64>,
-    ) -> Result<f64, DeviceError> {
+    ) -> Result<Merit, DeviceError> {
         self.u = u[0];
         f[0] = (self.f)(u[0]);
-        Ok(f[0].abs())
+        Ok(Merit { own: f[0].abs(), kept: f[0].abs() })
     }
+
+    fn keep_scaling(&mut self, _backend: &CpuBackend) {}
 
     fn linearise(&mut self, _backend: &CpuBackend) -> Result<&Matrix<f64>, DeviceError> {
         // A zero must remain an entry of the matrix.

@@ -1,7 +1,7 @@
 //! Exact first cells on any sides of a block.
 
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::backend::{Coarsening, EllipticBackend, LevelSize, Scaling};
+use gridgen::backend::{Coarsening, EllipticBackend, LevelSize};
 use gridgen::elliptic::{GridJacobian, GridPreconditioner, GridProblem};
 use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearSettings, Precision};
@@ -108,7 +108,7 @@ fn linearised(block: &Block) -> (GridProblem<CpuBackend, f64>, Vec<f64>) {
     let (state, u) = CpuBackend.elliptic(&data).unwrap();
     let mut problem = GridProblem::<_, f64>::new(&CpuBackend, state, data.walled_sides()).unwrap();
     let mut f = vec![0.0; u.len()];
-    problem.residual(&CpuBackend, &u, Scaling::Renewed, &mut f).unwrap();
+    problem.residual(&CpuBackend, &u, &mut f).unwrap();
     problem.linearise(&CpuBackend).unwrap();
     (problem, u)
 }

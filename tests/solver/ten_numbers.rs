@@ -3,7 +3,7 @@
 use std::f64::consts::TAU;
 
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::backend::{EllipticBackend, EllipticData, Scaling, WallTerms};
+use gridgen::backend::{EllipticBackend, EllipticData, WallTerms};
 use gridgen::elliptic::{GridPreconditioner, GridProblem, WalledSides};
 use gridgen::solver::linear::Precision;
 use gridgen::solver::precond::{Kind, MultigridSettings};
@@ -64,7 +64,7 @@ fn both(data: &EllipticData) -> [Problem; 2] {
                 .enumerate()
                 .for_each(|(k, u)| *u = 0.01 * (k as f64).cos());
         }
-        problem.residual(&CpuBackend, &u, Scaling::Renewed, &mut vec![0.0; n]).unwrap();
+        problem.residual(&CpuBackend, &u, &mut vec![0.0; n]).unwrap();
         problem.linearise(&CpuBackend).unwrap();
         problem
     })
@@ -150,7 +150,7 @@ fn products_have_the_rounding_errors_of_differences() {
     let (walls, n) = (data.walled_sides(), u.len());
     let mut single =
         GridProblem::<_, f32>::preconditioned(&CpuBackend, state, walls, Kind::Multigrid).unwrap();
-    single.residual(&CpuBackend, &u, Scaling::Renewed, &mut vec![0.0; n]).unwrap();
+    single.residual(&CpuBackend, &u, &mut vec![0.0; n]).unwrap();
     single.linearise(&CpuBackend).unwrap();
     let [_, double] = both(&data);
     let x: Vec<f32> = Random::new(3).vector(n).iter().map(|x| (1.0 + 1e-4 * x) as f32).collect();

@@ -1,7 +1,7 @@
 //! The grid equations on the walls of these tests.
 
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::backend::{EllipticBackend, GridBackend, MultigridBackend, Real};
+use gridgen::backend::{EllipticBackend, EllipticData, MultigridBackend, Real};
 use gridgen::elliptic::{EllipticSettings, GridJacobian, GridPreconditioner, GridProblem};
 use gridgen::grid::Grid;
 use gridgen::grid::initial::InitialMethod;
@@ -33,6 +33,7 @@ pub fn control(wall: Wall) -> ControlSettings {
 pub struct Setup<T: Real> {
     pub initial: Grid,
     pub wall: Wall,
+    data: EllipticData,
     pub problem: GridProblem<CpuBackend, T>,
     pub u: Vec<f64>,
 }
@@ -44,11 +45,11 @@ impl<T: Real> Setup<T> {
         assert_eq!(march.method, InitialMethod::Hyperbolic, "{:?}", march.notes);
         let control = ControlSettings { base: Some(base), ..control(wall) };
         let settings = EllipticSettings { control, first_cell, heights: None, outer_wall: false };
-        let nodes = CpuBackend.take(march.grid.clone()).unwrap();
-        let (state, u) = CpuBackend.equations(&nodes, &points.normals, &settings).unwrap();
+        let data = EllipticData::new(&march.grid, &points.normals, &settings);
+        let (state, u) = CpuBackend.elliptic(&data).unwrap();
         let coupled = settings.control.wall == Wall::Coupled;
         let problem = GridProblem::new(&CpuBackend, state, coupled).unwrap();
-        Self { initial: march.grid, wall, problem, u }
+        Self { initial: march.grid, wall, data, problem, u }
     }
 
     /// The marched base on a NACA section.
@@ -64,25 +65,50 @@ impl<T: Real> Setup<T> {
     /// A natural step of each unknown: the distance to the nearest node for coordinates, 1 for wall terms.
     pub fn natural_steps(&self) -> Vec<f64> {
         let grid = &self.initial;
-        let mj = grid.nj - 2;
-        let mi = self.n() / (2 * mj);
-        // A periodic seam column is unknown, a held one is not.
-        let (columns, first) = (grid.ni - 1, grid.ni - 1 - mi);
-        let nearest = |i: usize, j: usize| {
+        let nearest = |(i, j): (usize, usize)| {
             let at = grid.point(i, j);
-            let west = (i + columns - 1) % columns;
-            [(i + 1, j), (west, j), (i, j + 1), (i, j - 1)]
+            self.beside(i, j)
                 .map(|(i, j)| grid.point(i, j))
                 .map(|p| (p[0] - at[0]).hypot(p[1] - at[1]))
                 .into_iter()
                 .fold(f64::INFINITY, f64::min)
         };
-        let step = |i: usize, j: usize| match self.wall {
+        let step = |(i, j): (usize, usize)| match self.wall {
             Wall::Coupled if j == 1 => 1.0,
-            _ => nearest(i, j),
+            _ => nearest((i, j)),
         };
-        let points = (1..=mj).flat_map(|j| (first..first + mi).map(move |i| (i, j)));
-        points.flat_map(|(i, j)| [step(i, j); 2]).collect()
+        self.points().flat_map(|at| [step(at); 2]).collect()
+    }
+
+    /// The unknown points.
+    fn points(&self) -> impl Iterator<Item = (usize, usize)> {
+        let mj = self.initial.nj - 2;
+        let mi = self.n() / (2 * mj);
+        // A periodic seam column is unknown, a held one is not.
+        let first = self.initial.ni - 1 - mi;
+        (1..=mj).flat_map(move |j| (first..first + mi).map(move |i| (i, j)))
+    }
+
+    /// The nodes to the east, west, north and south.
+    fn beside(&self, i: usize, j: usize) -> [(usize, usize); 4] {
+        let columns = self.initial.ni - 1;
+        [(i + 1, j), ((i + columns - 1) % columns, j), (i, j + 1), (i, j - 1)]
+    }
+
+    /// The weights w = 1/(2 (g11 + g22)) of the rows of the unknowns at u.
+    pub fn row_weights(&self, u: &Vec<f64>) -> Vec<f64> {
+        let (mut state, _) = CpuBackend.elliptic(&self.data).unwrap();
+        CpuBackend.load_state(&mut state, u).unwrap();
+        let grid = CpuBackend.nodes(state, self.initial.topology).unwrap();
+        let square = |a: [f64; 2], b: [f64; 2]| {
+            let half = [0, 1].map(|k| 0.5 * (a[k] - b[k]));
+            half[0] * half[0] + half[1] * half[1]
+        };
+        let weight = |(i, j)| {
+            let [east, west, north, south] = self.beside(i, j).map(|(i, j)| grid.point(i, j));
+            0.5 / (square(east, west) + square(north, south))
+        };
+        self.points().flat_map(|at| [weight(at); 2]).collect()
     }
 
     /// Solves with `BiCGStab` and this preconditioner.

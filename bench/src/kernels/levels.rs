@@ -2,7 +2,7 @@
 
 use super::Rows;
 use crate::BenchBackend;
-use gridgen::backend::{Coarsening, EllipticData, LevelSize, Order, Real, Scaling};
+use gridgen::backend::{Coarsening, EllipticData, LevelSize, Order, Real};
 use gridgen::elliptic::GridProblem;
 use gridgen::solver::precond::Kind;
 use gridgen::solver::{NonlinearProblem, SolverError};
@@ -58,7 +58,7 @@ pub(super) fn rows<B: BenchBackend, T: Real>(
     let mut problem =
         GridProblem::<B, T>::preconditioned(backend, state, data.walled_sides(), Kind::Multigrid)?;
     let mut f = backend.zeros(n)?;
-    problem.residual(backend, &u, Scaling::Renewed, &mut f)?;
+    problem.residual(backend, &u, &mut f)?;
     let jacobian = problem.linearise(backend)?;
     let mut r = backend.zeros::<T>(n)?;
     backend.convert(1.0, &f, &mut r)?;

@@ -5,7 +5,7 @@ mod levels;
 use crate::problem::ellipses;
 use crate::timing::Bench;
 use crate::{BenchBackend, Results, Size, Table, VendorWork};
-use gridgen::backend::{Backend, EllipticData, Product, Real, Scaling, scalars};
+use gridgen::backend::{Backend, EllipticData, Product, Real, scalars};
 use gridgen::elliptic::{GridPreconditioner, GridProblem};
 use gridgen::solver::krylov::{Bicgstab, System, Target};
 use gridgen::solver::linear::Precision;
@@ -134,16 +134,12 @@ fn grid_equations<B: BenchBackend, T: Real>(
     let (points, nodes) = (mi * mj, data.x.len());
     let (mut state, _) = backend.elliptic(data)?;
     let mut f = backend.zeros::<f64>(2 * points)?;
-    // x, y of the nodes; P0, Q0, phi, psi, two weights and two residuals for each point.
-    let bytes = 8 * (2 * nodes + 8 * points);
-    for (name, scaling) in
-        [("residual, weights renewed", Scaling::Renewed), ("residual", Scaling::Kept)]
-    {
-        rows.add(name, bytes, || {
-            backend.residual(&mut state, scaling, &mut f)?;
-            Ok(())
-        })?;
-    }
+    // x, y of the nodes; P0, Q0, phi, psi, three weights and two residuals for each point.
+    let bytes = 8 * (2 * nodes + 9 * points);
+    rows.add("residual", bytes, || {
+        backend.residual(&mut state, &mut f)?;
+        Ok(())
+    })?;
     rows.add("cell guard", 16 * nodes, || {
         backend.cell_guard(&state)?;
         Ok(())
@@ -207,7 +203,7 @@ fn multigrid<B: BenchBackend, T: Real>(
     let walls = WalledSides::default();
     let mut problem = GridProblem::<B, T>::preconditioned(backend, state, walls, Kind::Multigrid)?;
     let mut f = backend.zeros(2 * points)?;
-    problem.residual(backend, &u, Scaling::Renewed, &mut f)?;
+    problem.residual(backend, &u, &mut f)?;
     let jacobian = problem.linearise(backend)?;
     let precision = if size_of::<T>() == 4 { Precision::Single } else { Precision::Double };
     let settings = MultigridSettings { precision, ..MultigridSettings::default() };
@@ -239,7 +235,7 @@ fn first_system<B: BenchBackend, T: Real>(
     let walls = data.walled_sides();
     let mut problem = GridProblem::<B, T>::preconditioned(backend, state, walls, Kind::Multigrid)?;
     let (mut f, mut b) = (backend.zeros(n)?, backend.zeros::<T>(n)?);
-    problem.residual(backend, &u, Scaling::Renewed, &mut f)?;
+    problem.residual(backend, &u, &mut f)?;
     let scale = backend.max_abs(&f)?;
     backend.convert(-1.0 / scale, &f, &mut b)?;
     Ok((problem, b))

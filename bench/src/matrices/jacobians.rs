@@ -2,7 +2,6 @@
 
 use crate::{BenchBackend, Size, ellipses};
 use gridgen::backend::EllipticData;
-use gridgen::backend::Scaling;
 use gridgen::elliptic::{GridPreconditioner, GridProblem};
 use gridgen::solver::history::History;
 use gridgen::solver::krylov::Method;
@@ -44,6 +43,6 @@ pub(crate) fn jacobian<B: BenchBackend>(
         )?;
     }
     let mut f = backend.zeros(problem.unknowns())?;
-    problem.residual(backend, &u, Scaling::Renewed, &mut f)?;
+    problem.residual(backend, &u, &mut f)?;
     Ok(problem.linearise(backend)?.to_csr(backend)?)
 }

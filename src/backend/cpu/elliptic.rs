@@ -7,8 +7,7 @@ use super::{CpuBackend, EllMatrix};
 use crate::backend::elliptic::WALL_ENTRIES;
 use crate::backend::error::{check_length, check_room};
 use crate::backend::{
-    Backend, CellGuard, EllipticBackend, EllipticData, GridBackend, LevelSize, Real, Result,
-    Scaling,
+    Backend, CellGuard, EllipticBackend, EllipticData, GridBackend, LevelSize, Merit, Real, Result,
 };
 use crate::grid::initial::{InitialSettings, Outline, hyperbolic};
 use crate::grid::quality::{Quality, measure};
@@ -69,9 +68,10 @@ pub struct EllipticState {
     /// (p, q) of each point beside a side, interleaved; zero where there are no wall terms.
     pub(super) amplitudes: [Vec<f64>; 4],
     pub(super) row_weights: Vec<f64>,
-    merit_weights: Vec<f64>,
-    /// Squared merit of each row of points: one partial sum a row.
-    row_sums: Vec<f64>,
+    /// Weights of the merit, those of the last residual and those that are kept.
+    merit_weights: [Vec<f64>; 2],
+    /// Squared merits of each row of points with both: one partial sum a row.
+    row_sums: Vec<[f64; 2]>,
 }
 
 impl EllipticState {
@@ -106,8 +106,8 @@ impl EllipticBackend for CpuBackend {
             data,
             amplitudes: [mi, mi, mj, mj].map(|points| vec![0.0; 2 * points]),
             row_weights: vec![0.0; mi * mj],
-            merit_weights: vec![0.0; mi * mj],
-            row_sums: vec![0.0; mj],
+            merit_weights: [(); 2].map(|()| vec![0.0; mi * mj]),
+            row_sums: vec![[0.0; 2]; mj],
         };
         Ok((state, guess))
     }
@@ -162,22 +162,24 @@ impl EllipticBackend for CpuBackend {
         self.download(u, whole)
     }
 
-    fn residual(
-        &self,
-        state: &mut EllipticState,
-        scaling: Scaling,
-        f: &mut Vec<f64>,
-    ) -> Result<f64> {
+    fn residual(&self, state: &mut EllipticState, f: &mut Vec<f64>) -> Result<Merit> {
         check_length(f.len(), self.size(state).values())?;
         let EllipticState { data, amplitudes, row_weights, merit_weights, row_sums } = state;
-        let mi = data.mi;
+        let (mi, [merit_weights, kept]) = (data.mi, merit_weights);
         let rows = f.par_chunks_mut(2 * mi).zip(row_weights.par_chunks_mut(mi));
-        let rows = rows.zip(merit_weights.par_chunks_mut(mi)).zip(&mut *row_sums);
-        rows.enumerate().for_each(|(j, (((f, row_weights), merit_weights), sum))| {
+        let rows = rows.zip(merit_weights.par_chunks_mut(mi).zip(kept.par_chunks(mi)));
+        let rows = rows.zip(&mut *row_sums);
+        rows.enumerate().for_each(|(j, (((f, row_weights), (merit_weights, kept)), sums))| {
             let row = PointRow::new(data, amplitudes, j);
-            simd::run(ResidualRow { row, scaling, row_weights, merit_weights, f, sum });
+            simd::run(ResidualRow { row, row_weights, merit_weights, kept, f, sums });
         });
-        Ok((row_sums.iter().sum::<f64>() / f.len() as f64).sqrt())
+        let merit =
+            |k: usize| (row_sums.iter().map(|sums| sums[k]).sum::<f64>() / f.len() as f64).sqrt();
+        Ok(Merit { own: merit(0), kept: merit(1) })
+    }
+
+    fn keep_weights(&self, state: &mut EllipticState) {
+        state.merit_weights.reverse();
     }
 
     fn jacobian<T: Real>(

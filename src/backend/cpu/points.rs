@@ -3,7 +3,7 @@
 //! The formulas of [`crate::pde`] are applied point by point. A chunk's results go to arrays on the stack
 //! first: there nothing can alias the operands, and the loop over its points has no branch.
 
-use crate::backend::{EllipticData, Real, Scaling};
+use crate::backend::{EllipticData, Real};
 use crate::pde::{Metrics, Stencil, StencilBlocks, merit_weight, residual, row_weight};
 use crate::simd::Kernel;
 use crate::sparse::{STENCIL, TEN_SLOTS};
@@ -151,47 +151,49 @@ fn chunks(columns: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     columns.step_by(CHUNK).map(move |first| first..(first + CHUNK).min(end))
 }
 
-/// f ← w R on row j, and the sum of the squared merits; the weights are renewed first if
-/// `scaling` says so.
+/// The weights of row j, f ← w R there, and the sums of the squared merits with these weights and with those that are kept.
 pub(super) struct ResidualRow<'a> {
     pub(super) row: PointRow<'a>,
-    pub(super) scaling: Scaling,
     pub(super) row_weights: &'a mut [f64],
     pub(super) merit_weights: &'a mut [f64],
+    pub(super) kept: &'a [f64],
     pub(super) f: &'a mut [f64],
-    pub(super) sum: &'a mut f64,
+    pub(super) sums: &'a mut [f64; 2],
 }
 
 impl Kernel for ResidualRow<'_> {
     #[inline(always)]
     fn run(self) {
-        let Self { row, scaling, row_weights, merit_weights, f, sum } = self;
-        let mut sums = [0.0; LANES];
+        let Self { row, row_weights, merit_weights, kept, f, sums: total } = self;
+        let mut sums = [[0.0; LANES]; 2];
         for columns in chunks(0..row.data.mi) {
             let n = columns.len();
             let points = Points::new(row, &columns);
             let weights = &mut row_weights[columns.clone()];
             let merits = &mut merit_weights[columns.clone()];
-            if scaling == Scaling::Renewed {
-                renew(&points, weights, merits);
-                row.without_corners(&columns, weights);
-                row.without_corners(&columns, merits);
-            }
+            renew(&points, weights, merits);
+            row.without_corners(&columns, weights);
+            row.without_corners(&columns, merits);
+            let kept = &kept[columns.clone()];
             let [p, q] = points.controls();
-            let (mut scaled, mut squares) = ([[0.0; 2]; CHUNK], [0.0; CHUNK]);
+            let (mut scaled, mut squares) = ([[0.0; 2]; CHUNK], [[0.0; CHUNK]; 2]);
             for i in 0..n.min(CHUNK) {
                 let r = residual(&points.metrics(i), p[i], q[i]);
                 scaled[i] = [weights[i] * r[0], weights[i] * r[1]];
-                squares[i] = merits[i] * merits[i] * (r[0] * r[0] + r[1] * r[1]);
+                let square = r[0] * r[0] + r[1] * r[1];
+                squares[0][i] = merits[i] * merits[i] * square;
+                squares[1][i] = kept[i] * kept[i] * square;
             }
             f[2 * columns.start..2 * columns.end].copy_from_slice(scaled[..n].as_flattened());
-            for squares in squares.as_chunks::<LANES>().0 {
-                for (sum, square) in sums.iter_mut().zip(squares) {
-                    *sum += square;
+            for (sums, squares) in sums.iter_mut().zip(&squares) {
+                for squares in squares.as_chunks::<LANES>().0 {
+                    for (sum, square) in sums.iter_mut().zip(squares) {
+                        *sum += square;
+                    }
                 }
             }
         }
-        *sum = sums.iter().sum();
+        *total = sums.map(|sums| sums.iter().sum());
     }
 }
 

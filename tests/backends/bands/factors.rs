@@ -2,7 +2,7 @@
 
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
 use gridgen::backend::{
-    Algebraic, Bands, EllipticBackend, EllipticData, Incomplete, LevelSize, Scaling, SparseBackend,
+    Algebraic, Bands, EllipticBackend, EllipticData, Incomplete, LevelSize, SparseBackend,
     SparseMatrix,
 };
 use gridgen::solver::SolverError;
@@ -20,7 +20,7 @@ pub fn jacobian<B: EllipticBackend>(
     let (mut state, _) = backend.elliptic(data)?;
     let LevelSize { mi, mj, periodic } = backend.size(&state);
     let mut f = backend.zeros(2 * mi * mj)?;
-    let _ = backend.residual(&mut state, Scaling::Renewed, &mut f)?;
+    let _ = backend.residual(&mut state, &mut f)?;
     let mut a = backend.matrix(&EllPattern::nine_point(mi, mj, periodic))?;
     backend.jacobian(&state, &mut a, None)?;
     Ok(a)

@@ -6,7 +6,7 @@ use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::cuda::{Buffer, CudaBackend, Device};
 use gridgen::backend::{
     Backend, Bands, EllipticBackend, EllipticData, FixedLines, GridBackend, LevelSize,
-    MovementBackend, Scaling,
+    MovementBackend,
 };
 use gridgen::case::Problem;
 use gridgen::generate::{DerivativesAt, Machine};
@@ -228,7 +228,7 @@ fn whole(backend: &CudaBackend, data: &EllipticData, shape: &Grid) -> Result<Who
     let (mut state, mut u) = backend.elliptic(data)?;
     let points = backend.size(&state);
     let mut f = backend.zeros(2 * points.mi * mj)?;
-    let _ = backend.residual(&mut state, Scaling::Renewed, &mut f)?;
+    let _ = backend.residual(&mut state, &mut f)?;
     let mut unknowns = vec![f64::NAN; 2 * mi * mj];
     backend.download_whole(&f, &mut unknowns)?;
     let mut row = backend.zeros(2 * points.mi)?;

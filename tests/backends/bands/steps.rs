@@ -4,7 +4,7 @@
 use std::sync::Mutex;
 
 use gridgen::backend::cuda::{CudaBackend, CudaGrid};
-use gridgen::backend::{Backend, Bands, EllipticBackend, GridBackend, LevelSize, Scaling};
+use gridgen::backend::{Backend, Bands, EllipticBackend, GridBackend, LevelSize};
 use gridgen::case::Problem;
 use gridgen::grid::quality::Quality;
 use gridgen::grid::{Grid, Symmetry, Topology};
@@ -76,7 +76,7 @@ fn look(problem: &Problem, backend: &CudaBackend, seen: &Mutex<Seen>) -> Result<
     whole.iter_mut().zip(moved).for_each(|(u, moved)| *u += moved);
     backend.upload_unknowns(&whole, &mut u)?;
     let mut f = backend.zeros(equations.unknowns())?;
-    let _ = equations.residual(backend, &u, Scaling::Renewed, &mut f)?;
+    let _ = equations.residual(backend, &u, &mut f)?;
     backend.download_unknowns(&f, &mut seen.lock().unwrap().residual)?;
     let nodes = equations.nodes(backend, &u, problem.topology)?;
     let nodes: CudaGrid = problem.finished(backend, nodes, true)?;

@@ -11,7 +11,7 @@ use crate::backend::cuda::launch::{LaunchShape, Result, WARP, kernels, launch};
 use crate::backend::elliptic::WALL_ENTRIES;
 use crate::backend::error::{check_length, check_room};
 use crate::backend::{
-    CellGuard, DeviceError, EllipticBackend, EllipticData, GridBackend, LevelSize, Real, Scaling,
+    CellGuard, DeviceError, EllipticBackend, EllipticData, GridBackend, LevelSize, Merit, Real,
 };
 use crate::grid::{Grid, Seam, Topology};
 use crate::pde::{EllipticSettings, WallTerms, moved};
@@ -41,7 +41,8 @@ pub struct CudaElliptic {
     /// The wall terms of the sides.
     pub(crate) walls: [Option<CudaWall>; 4],
     pub(crate) row_weights: Buffer<f64>,
-    pub(crate) merit_weights: Buffer<f64>,
+    /// Weights of the merit, those of the last residual and those that are kept.
+    pub(crate) merit_weights: [Buffer<f64>; 2],
     /// Columns of the neighbouring bands, on several ranks.
     pub(crate) halo: Option<Halo<f64>>,
 }
@@ -193,18 +194,19 @@ impl EllipticBackend for CudaBackend {
         self.unknown_lines(u, ranks, Receivers::All, whole)
     }
 
-    fn residual(
-        &self,
-        state: &mut CudaElliptic,
-        scaling: Scaling,
-        f: &mut CudaVector<f64>,
-    ) -> Result<f64> {
+    fn residual(&self, state: &mut CudaElliptic, f: &mut CudaVector<f64>) -> Result<Merit> {
         check_length(f.len(), state.size.values())?;
-        let (renewed, weights) = (u32::from(scaling == Scaling::Renewed), &state.row_weights);
-        let of = (state.extents(), state.shared(), renewed, weights, &state.merit_weights, &*f);
-        let [square] = self.reduce::<f64, 1>(kernels::residual, state.points(), of, sum)?;
+        let [merits, kept] = &state.merit_weights;
+        let of = (state.extents(), state.shared(), &state.row_weights, merits, kept, &*f);
+        let squares = self.reduce::<f64, 2>(kernels::residual, state.points(), of, sum)?;
         let columns = self.ranks.as_ref().map_or(state.size.mi, |ranks| ranks.bands.columns());
-        Ok((square / (2 * columns * state.size.mj) as f64).sqrt())
+        let merit = |square: f64| (square / (2 * columns * state.size.mj) as f64).sqrt();
+        let [own, kept] = squares.map(merit);
+        Ok(Merit { own, kept })
+    }
+
+    fn keep_weights(&self, state: &mut CudaElliptic) {
+        state.merit_weights.reverse();
     }
 
     fn jacobian<T: Real>(
@@ -372,7 +374,7 @@ impl CudaBackend {
             control_q,
             walls: [below?, above?, before?, behind?],
             row_weights: zeros(mi * mj)?,
-            merit_weights: zeros(mi * mj)?,
+            merit_weights: [zeros(mi * mj)?, zeros(mi * mj)?],
             halo: halo.transpose()?,
         })
     }
