@@ -341,17 +341,25 @@ fn a_percentile_is_that_of_the_sorted_values() {
     let mut values: Vec<f64> = (0..4001).map(|k| (f64::from(k * 1237 % 4001)).sin()).collect();
     values.extend([0.25; 300]);
     values.extend([-0.0, 0.0, 1e300, f64::NAN]);
-    // The first list is short; the second is so long that leading bits are counted before values are sorted.
-    for copies in [1, 16] {
-        let values = values.repeat(copies);
+    // The first list is short; the second is so long that leading bits are counted before values are sorted. In the third
+    // most values begin with the same bits, and most of these are equal.
+    let mut crowded: Vec<f64> = (0..90_000).map(|k| 1.0 + 1e-12 * f64::from(k % 4001)).collect();
+    crowded.extend([1.0 + 1e-9; 70_000]);
+    for values in [values.clone(), values.repeat(16), crowded] {
         let mut sorted = values.clone();
         sorted.sort_by(f64::total_cmp);
-        for below in (0..values.len() - 1).step_by(61 * copies) {
-            let q = 100.0 * below as f64 / (values.len() - 1) as f64;
-            let found = percentile(&values, q);
+        // The last of the equal ones, too.
+        let last = sorted.partition_point(|&value| value <= 1.0 + 1e-9) - 1;
+        for below in (0..values.len() - 1).step_by(values.len() / 67).chain([last]) {
+            for fraction in [0.0, 0.5] {
+                let q = 100.0 * (below as f64 + fraction) / (values.len() - 1) as f64;
+                let found = percentile(&values, q);
 
-            let near = [sorted[below.max(1) - 1], sorted[below + 1]];
-            assert!(near[0] <= found && found <= near[1], "{q}: {found} is not within {near:?}");
+                let rank = q / 100.0 * (values.len() - 1) as f64;
+                let [low, high] = [0, 1].map(|k| sorted[rank.floor() as usize + k]);
+                let expected = low + (high - low) * (rank - rank.floor());
+                assert_eq!(found.to_bits(), expected.to_bits(), "{q}: {found}, {expected}");
+            }
         }
     }
 }

@@ -73,30 +73,38 @@ pub fn skewness_histogram(grid: &Grid, bins: usize) -> Vec<usize> {
 /// The `q`-th percentile by linear interpolation between order statistics (type 7 of Hyndman and
 /// Fan, <https://doi.org/10.1080/00031305.1996.10473566>). NaN sorts last.
 ///
-/// A count of the leading bits of many values says between which of them the order statistic lies;
-/// only those are sorted out.
+/// Of many values the bits of the order statistic follow from counts, [`DIGIT`] bits at a time, until few values begin with
+/// those that are known; only these are sorted out.
 pub fn percentile(values: &[f64], q: f64) -> f64 {
     if values.is_empty() {
         return f64::NAN;
     }
     let (below, fraction) = order_of(q, values.len());
-    let all = || values.par_iter().copied();
-    // A short list is searched whole, and no value is beyond its only bin.
-    let (before, bin, mut near) = if values.len() < BINS {
-        (0, BINS, values.to_vec())
-    } else {
-        let counts = leading_bits(values);
-        let (mut before, mut bin) = (0, 0);
-        while before + counts[bin] <= below {
-            before += counts[bin];
-            bin += 1;
+    // The known bits, all but `shift` of them, and the numbers of values with lower ones and with these.
+    let (mut known, mut shift, mut before, mut near) = (0, u64::BITS, 0, values.len());
+    while near >= BINS && shift > 0 {
+        shift -= DIGIT;
+        let counts = digits(values, known, shift);
+        let mut digit = 0;
+        while before + counts[digit] <= below {
+            before += counts[digit];
+            digit += 1;
         }
-        (before, bin, all().filter(|&value| leading(value) == bin).collect())
+        (known, near) = (known << DIGIT | digit as u64, counts[digit]);
+    }
+    let leading = |value: f64| ordered(value).checked_shr(shift).unwrap_or_default();
+    let all = || values.par_iter().copied();
+    let (low, next) = if shift == 0 {
+        // All of them are equal.
+        let low = of_ordered(known);
+        (low, (below + 1 < before + near).then_some(low))
+    } else {
+        let mut near: Vec<f64> = all().filter(|&value| leading(value) == known).collect();
+        let (_, &mut low, above) = near.select_nth_unstable_by(below - before, f64::total_cmp);
+        // The next order statistic is the least of those above; there is none at the top.
+        (low, above.iter().copied().min_by(f64::total_cmp))
     };
-    let (_, &mut low, above) = near.select_nth_unstable_by(below - before, f64::total_cmp);
-    // The next order statistic is the least of those above; there is none at the top.
-    let next = above.iter().copied().min_by(f64::total_cmp);
-    let beyond = || all().filter(|&value| leading(value) > bin).min_by(f64::total_cmp);
+    let beyond = || all().filter(|&value| leading(value) > known).min_by(f64::total_cmp);
     let high = next.or_else(beyond).unwrap_or(low);
     // The difference of two infinite values is no number.
     if high.total_cmp(&low).is_eq() { low } else { low + (high - low) * fraction }
@@ -109,24 +117,34 @@ pub(crate) fn order_of(q: f64, n: usize) -> (usize, f64) {
     (rank.floor() as usize, rank - rank.floor())
 }
 
-/// Numbers of the leading bits.
-const BINS: usize = 1 << 16;
+/// Bits that are counted at a time, and their numbers.
+const DIGIT: u32 = 16;
+const BINS: usize = 1 << DIGIT;
+const SIGN: u64 = 1 << 63;
 
-/// Leading bits of a number, in the order of [`f64::total_cmp`].
-fn leading(value: f64) -> usize {
+/// The bits of a value as a number, in the order of [`f64::total_cmp`].
+fn ordered(value: f64) -> u64 {
     let bits = value.to_bits();
-    let ordered = if bits >> 63 == 1 { !bits } else { bits | 1 << 63 };
-    (ordered >> 48) as usize
+    if bits & SIGN == 0 { bits | SIGN } else { !bits }
 }
 
-/// The number of values with each of the possible leading bits.
-fn leading_bits(values: &[f64]) -> Vec<usize> {
+/// The value with these bits.
+fn of_ordered(ordered: u64) -> f64 {
+    f64::from_bits(if ordered & SIGN == 0 { !ordered } else { ordered & !SIGN })
+}
+
+/// The number of values with each of the possible digits above the last `shift` bits, of those whose bits before that are
+/// `known`.
+fn digits(values: &[f64], known: u64, shift: u32) -> Vec<usize> {
     let empty = || vec![0; BINS];
     let part = values.len().div_ceil(rayon::current_num_threads()).max(BINS);
     let counts = values.par_chunks(part).map(|values| {
         let mut counts = empty();
         for &value in values {
-            counts[leading(value)] += 1;
+            let leading = ordered(value) >> shift;
+            if leading >> DIGIT == known {
+                counts[leading as usize % BINS] += 1;
+            }
         }
         counts
     });

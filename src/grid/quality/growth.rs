@@ -32,13 +32,19 @@ fn along(grid: &Grid, direction: usize) -> Growth {
     let [columns, step] = [size[0], [1, grid.ni][direction]];
     let mut ratios = vec![0.0; columns * size[1]];
     let rows = ratios.par_chunks_mut(columns).enumerate();
-    rows.for_each(|(j, ratios)| simd::run(GrowthRow { grid, first: j * grid.ni, step, ratios }));
-    // The first of the largest.
-    let larger = |a: usize, b: usize| if ratios[b].total_cmp(&ratios[a]).is_gt() { b } else { a };
-    let worst = (0..ratios.len()).fold(0, larger);
+    // The first of the largest, with its number.
+    let larger = |a: (f64, usize), b: (f64, usize)| {
+        if b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)).is_gt() { b } else { a }
+    };
+    let least = (f64::from_bits(u64::MAX), usize::MAX);
+    let of_rows = rows.map(|(j, ratios)| {
+        simd::run(GrowthRow { grid, first: j * grid.ni, step, ratios: &mut *ratios });
+        ratios.iter().zip(j * columns..).map(|(ratio, nth)| (*ratio, nth)).fold(least, larger)
+    });
+    let (largest, worst) = of_rows.reduce(|| least, larger);
     let mut node = [worst % columns, worst / columns];
     node[direction] += 1;
-    let (largest, at) = (ratios[worst], grid.point(node[0], node[1]));
+    let at = grid.point(node[0], node[1]);
     Growth { largest, node, at, p99: percentile(&ratios, PERCENTILE) }
 }
 
