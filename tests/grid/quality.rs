@@ -344,7 +344,7 @@ fn a_percentile_is_that_of_the_sorted_values() {
     // The first list is short; the second is so long that leading bits are counted before values are sorted. In the third
     // most values begin with the same bits, and most of these are equal.
     let mut crowded: Vec<f64> = (0..90_000).map(|k| 1.0 + 1e-12 * f64::from(k % 4001)).collect();
-    crowded.extend([1.0 + 1e-9; 70_000]);
+    crowded.extend(std::iter::repeat_n(1.0 + 1e-9, 70_000));
     for values in [values.clone(), values.repeat(16), crowded] {
         let mut sorted = values.clone();
         sorted.sort_by(f64::total_cmp);
