@@ -83,14 +83,13 @@ impl<M: Real> CudaLevel<M> {
         let found = self.inverse.take().map_or_else(new, Ok)?;
         let shape = LaunchShape::threads(3 * rows / (ROW_BLOCKS * BLOCK_VALUES));
         launch!(backend => gather_columns[M, shape](self.layout(), &self.operator, &found.rows))?;
-        let of = |buffer: &Buffer<M>, from| buffer.at(from);
-        runs.invert(backend, [of(&found.rows, 0), of(&found.values, 0)], &self.bad)?;
+        runs.invert(backend, [found.rows.at(0), found.values.at(0)], &self.bad)?;
         if reduced.count > 0 {
-            let to = of(&found.rows, rows);
+            let to = found.rows.at(rows);
             let shape =
                 LaunchShape { grid: [reduced.count, 3, 1], ..LaunchShape::new(1, runs.threads()) };
             launch!(backend => reduce_columns[M, shape](runs, &found.rows, to))?;
-            reduced.invert(backend, [to, of(&found.values, inverses)], &self.bad)?;
+            reduced.invert(backend, [to, found.values.at(inverses)], &self.bad)?;
         }
         self.inverse = Some(found);
         Ok(())

@@ -91,7 +91,7 @@ pub(super) struct Inverse<M> {
     pub(super) runs: ColumnRuns,
     pub(super) rows: Buffer<M>,
     pub(super) values: Buffer<M>,
-    /// Right side of the equations of the separators.
+    /// Right side of the equations of the separators, which takes its first places.
     pub(super) right: Buffer<M>,
 }
 
