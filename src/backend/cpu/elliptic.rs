@@ -60,8 +60,8 @@ impl GridBackend for CpuBackend {
     }
 }
 
-/// State of the grid equations: the frame of nodes, the amplitudes of the wall terms, and the
-/// row weights kept since their last renewal.
+/// State of the grid equations: the frame of nodes, the amplitudes of the wall terms, and the weights of
+/// rows and merit.
 #[derive(Debug)]
 pub struct EllipticState {
     pub(super) data: EllipticData,

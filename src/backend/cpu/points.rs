@@ -171,7 +171,7 @@ impl Kernel for ResidualRow<'_> {
             let points = Points::new(row, &columns);
             let weights = &mut row_weights[columns.clone()];
             let merits = &mut merit_weights[columns.clone()];
-            renew(&points, weights, merits);
+            set_weights(&points, weights, merits);
             row.without_corners(&columns, weights);
             row.without_corners(&columns, merits);
             let kept = &kept[columns.clone()];
@@ -198,16 +198,16 @@ impl Kernel for ResidualRow<'_> {
 }
 
 #[inline(always)]
-fn renew(points: &Points, row_weights: &mut [f64], merit_weights: &mut [f64]) {
-    let mut renewed = [[0.0; CHUNK]; 2];
+fn set_weights(points: &Points, row_weights: &mut [f64], merit_weights: &mut [f64]) {
+    let mut weights = [[0.0; CHUNK]; 2];
     let n = row_weights.len().min(CHUNK);
     for i in 0..n {
         let metrics = points.metrics(i);
-        renewed[0][i] = row_weight(&metrics);
-        renewed[1][i] = merit_weight(&metrics);
+        weights[0][i] = row_weight(&metrics);
+        weights[1][i] = merit_weight(&metrics);
     }
-    row_weights.copy_from_slice(&renewed[0][..n]);
-    merit_weights.copy_from_slice(&renewed[1][..n]);
+    row_weights.copy_from_slice(&weights[0][..n]);
+    merit_weights.copy_from_slice(&weights[1][..n]);
 }
 
 /// Row j of a ← w ∂R/∂r.
