@@ -73,8 +73,8 @@ pub fn skewness_histogram(grid: &Grid, bins: usize) -> Vec<usize> {
 /// The `q`-th percentile by linear interpolation between order statistics (type 7 of Hyndman and
 /// Fan, <https://doi.org/10.1080/00031305.1996.10473566>). NaN sorts last.
 ///
-/// Of many values the bits of the order statistic follow from counts, sixteen bits at a time, until few values begin with
-/// those that are known; only these are sorted out.
+/// Counts of the leading bits of all values give the bits of the order statistic, sixteen at a time, until few values begin
+/// with them. Only these values are searched.
 pub fn percentile(values: &[f64], q: f64) -> f64 {
     if values.is_empty() {
         return f64::NAN;

@@ -26,7 +26,7 @@ const BEFORE: usize = 256 << 20;
 pub(super) struct StagedDownloads {
     /// Bytes that the driver has copied.
     copied: usize,
-    /// Those of each thread.
+    /// Each thread has two.
     places: Vec<[StagingPlace; 2]>,
 }
 
