@@ -5,8 +5,8 @@ use super::entries::Given;
 use super::{Case, CaseError, DomainOptions, TopologyChoice, WallPoints};
 use crate::geometry::vector::middle;
 use crate::geometry::{
-    Airfoil, BoundaryPoints, GeometryError, SectionMeasures, TrailingEdge, Wake, with_interfaces,
-    with_wake,
+    Airfoil, BoundaryPoints, CubicSpline, GeometryError, TrailingEdge, Wake, edge_angle_deg,
+    with_interfaces, with_wake,
 };
 use crate::grid::Seam;
 
@@ -87,7 +87,8 @@ impl Case {
             TopologyChoice::Auto if grid.reach.is_some() => REACH,
             TopologyChoice::Auto if closes => {
                 // The angle of a round edge may lie on either side of half a turn.
-                if SectionMeasures::of(airfoil)?.edge_angle_deg.abs() < ROUND_EDGE {
+                let curve = CubicSpline::through(&airfoil.points)?;
+                if edge_angle_deg(&curve).abs() < ROUND_EDGE {
                     let most = grid.ni.saturating_sub(LEAST_SECTION) / 2;
                     return Ok(grid.wake.or(Some(Wake {
                         cells: wake_cells(grid.ni, most),

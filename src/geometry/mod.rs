@@ -45,9 +45,9 @@ pub use reader::{
     airfoil_from_bytes, airfoil_from_file, airfoil_from_points, contour_from_bytes,
     contour_from_file, points_from_file,
 };
-pub(crate) use section::edge_gap;
 pub use section::{Flap, SectionMeasures};
 pub(crate) use section::{PIVOT, symmetrise, turn_about};
+pub(crate) use section::{edge_angle_deg, edge_gap};
 pub use shapes::{Ellipse, Joukowski, WingBody};
 pub(crate) use spacing::{growth_to_walls, last_interval};
 pub use spacing::{spacing_geometric, spacing_vinokur};

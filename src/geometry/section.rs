@@ -318,6 +318,6 @@ fn ordinate(line: &[[f64; 2]], x: f64) -> Option<f64> {
 }
 
 /// Angle from the direction of the upper surface at the edge to that of the lower, both pointing aft.
-fn edge_angle_deg(curve: &CubicSpline) -> f64 {
+pub(crate) fn edge_angle_deg(curve: &CubicSpline) -> f64 {
     angle(curve.derivative(0.0).map(|d| -d), curve.derivative(curve.length())).to_degrees()
 }
