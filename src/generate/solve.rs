@@ -123,8 +123,10 @@ fn attempt(
     let job = machine.job().map(|job| &**job);
     let host = Host::new(problem, options, job)?;
     let solved = thread::scope(|scope| {
-        // Memory for the grid is made while a device solves for it.
-        scope.spawn(|| host.prepare());
+        // Memory for the grid is made while a device solves for it; a solve on the CPU needs the room for itself.
+        if !matches!(machine, Machine::Cpu) {
+            scope.spawn(|| host.prepare());
+        }
         rank::solve_on(machine, &host, log)
     })?;
     let Some(RankResult { report, quality, system, nodes }) = solved else {
