@@ -6,19 +6,18 @@
 #include "common.cuh"
 #include "equations.cuh"
 
-// f <- w R (theory eq. 5), the weights of rows and merit; result <- the sums of the squared merits of all points (theory
+// f <- w R (theory eq. 5), the weights of the merit; result <- the sums of the squared merits of all points (theory
 // eq. 7) with these weights and with those that are kept.
-KERNEL(residual, uint32 mi, uint32 mj, EquationState s, double* row_weights, double* merit_weights, const double* kept,
-       double* f, Reduction out) {
+KERNEL(residual, uint32 mi, uint32 mj, EquationState s, double* merit_weights, const double* kept, double* f,
+       Reduction out) {
     const uint64 points = uint64(mi) * mj;
     double sums[2] = {0.0, 0.0};
     for (uint64 k = thread_index(); k < points; k += thread_count()) {
         const uint32 j = uint32(k) / mi, i = uint32(k) - j * mi;
         const Metrics m = metrics(s, mi, i, j);
         const Vec c = control(s, mi, i, j, k);
-        const double weight = meet(s.walls_of(mi, mj, i, j)) ? 0.0 : 0.5 / (m.g11 + m.g22);
+        const double weight = row_weight(s, m, mi, mj, i, j);
         const double merit = weight / sqrt(m.g11 < m.g22 ? m.g11 : m.g22);
-        row_weights[k] = weight;
         merit_weights[k] = merit;
         const Vec r = m.g22 * (m.xixi + c.x * m.xi) - 2.0 * m.g12 * m.xieta
                       + m.g11 * (m.etaeta + c.y * m.eta);
@@ -52,13 +51,12 @@ __device__ inline void put_face(Writer& a, double own, double sign, double shift
 
 // a <- w dR/dr in ELL format (theory eq. 3-4); entries of neighbours that do not exist are left
 // out and the slots at the end of such rows are zero. One thread a point.
-KERNEL(jacobian, uint32 mi, uint32 mj, uint32 edges, EquationState s, const double* row_weights,
-       real* values) {
+KERNEL(jacobian, uint32 mi, uint32 mj, uint32 edges, EquationState s, real* values) {
     const ThreadPoint at(mi);
     if (at.j >= mj) return;
     const uint32 i = at.i, j = at.j;
     const uint64 k = at.k, points = uint64(mi) * mj;
-    const Slopes b = slopes(metrics(s, mi, i, j), control(s, mi, i, j, k), row_weights[k]);
+    const Slopes b = slopes(s, mi, mj, i, j, k);
     const bool west = i > 0 || (edges & EDGE_WEST), east = i + 1 < mi || (edges & EDGE_EAST);
     Writer a = {values + 2 * k, slot_stride(points)};
     if (j > 0) {
@@ -79,11 +77,11 @@ KERNEL(jacobian, uint32 mi, uint32 mj, uint32 edges, EquationState s, const doub
 }
 
 // a <- w dR/dr by ten numbers a point. One thread a point.
-KERNEL(jacobian_by_ten_numbers, uint32 mi, uint32 mj, EquationState s, const double* row_weights, real* values) {
+KERNEL(jacobian_by_ten_numbers, uint32 mi, uint32 mj, EquationState s, real* values) {
     const ThreadPoint at(mi);
     if (at.j >= mj) return;
     const uint64 k = at.k;
-    const Slopes b = slopes(metrics(s, mi, at.i, at.j), control(s, mi, at.i, at.j, k), row_weights[k]);
+    const Slopes b = slopes(s, mi, mj, at.i, at.j, k);
     Writer a = {values + 2 * k, slot_stride(uint64(mi) * mj)};
     a.put(b.g22, b.corner);
     a.put(b.xi_shift + b.xi_x.x, b.xi_shift + b.xi_y.y);
@@ -93,14 +91,15 @@ KERNEL(jacobian_by_ten_numbers, uint32 mi, uint32 mj, EquationState s, const dou
 }
 
 // b <- w dR/d(p, q) (theory eq. 6), two entries a row for each wall. One thread a point.
-KERNEL(wall_columns, uint32 mi, uint32 mj, EquationState s, const double* row_weights, real* values) {
+KERNEL(wall_columns, uint32 mi, uint32 mj, EquationState s, real* values) {
     const ThreadPoint at(mi);
     if (at.j >= mj) return;
     const uint32 i = at.i, j = at.j;
     const uint64 k = at.k, points = uint64(mi) * mj;
     const Metrics m = metrics(s, mi, i, j);
     Writer b = {values + 2 * k, slot_stride(points)};
-    const Vec of_p = row_weights[k] * m.g22 * m.xi, of_q = row_weights[k] * m.g11 * m.eta;
+    const double weight = row_weight(s, m, mi, mj, i, j);
+    const Vec of_p = weight * m.g22 * m.xi, of_q = weight * m.g11 * m.eta;
 #pragma unroll
     for (uint32 side = 0; side < 4; ++side) {
         const WallState& wall = s.walls[side];

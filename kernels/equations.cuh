@@ -65,6 +65,12 @@ __device__ inline Vec control(const EquationState& s, uint32 mi, uint32 i, uint3
     return c;
 }
 
+// Weight of the rows of an unknown point (theory eq. 5); a point of two walls has no equations.
+__device__ inline double row_weight(const EquationState& s, const Metrics& m, uint32 mi, uint32 mj, uint32 i,
+                                    uint32 j) {
+    return meet(s.walls_of(mi, mj, i, j)) ? 0.0 : 0.5 / (m.g11 + m.g22);
+}
+
 // Terms of the 2x2 blocks w dR/dr of a point (theory eq. 3): a neighbour across a face of xi has g22 I +-
 // (xi_shift I + xi), one across a face of eta g11 I +- (eta_shift I + eta), with xi and eta by rows; corners have
 // +-corner I, the centre has -2 (g11 + g22) I.
@@ -73,20 +79,23 @@ struct Slopes {
     double g11, g22, corner, xi_shift, eta_shift;
 };
 
-// Computes them from the metrics, the control functions c and the row weight w.
-__device__ inline Slopes slopes(const Metrics& m, Vec c, double w) {
+// Computes them at unknown point (i, j), the k-th of all.
+__device__ inline Slopes slopes(const EquationState& s, uint32 mi, uint32 mj, uint32 i, uint32 j, uint64 k) {
+    const Metrics m = metrics(s, mi, i, j);
+    const Vec c = control(s, mi, i, j, k);
+    const double w = row_weight(s, m, mi, mj, i, j);
     const Vec ra = m.xixi + c.x * m.xi, rc = m.etaeta + c.y * m.eta, rb = -2.0 * m.xieta;
     // Rows of the slopes: 1/2 (Rb (x) r_eta + 2 Rc (x) r_xi) and 1/2 (2 Ra (x) r_eta + Rb (x) r_xi).
     const double h = 0.5 * w;
-    Slopes s;
-    s.xi_x = h * (rb.x * m.eta + 2.0 * rc.x * m.xi);
-    s.xi_y = h * (rb.y * m.eta + 2.0 * rc.y * m.xi);
-    s.eta_x = h * (2.0 * ra.x * m.eta + rb.x * m.xi);
-    s.eta_y = h * (2.0 * ra.y * m.eta + rb.y * m.xi);
-    s.g11 = w * m.g11;
-    s.g22 = w * m.g22;
-    s.corner = -h * m.g12;
-    s.xi_shift = 0.5 * s.g22 * c.x;
-    s.eta_shift = 0.5 * s.g11 * c.y;
-    return s;
+    Slopes b;
+    b.xi_x = h * (rb.x * m.eta + 2.0 * rc.x * m.xi);
+    b.xi_y = h * (rb.y * m.eta + 2.0 * rc.y * m.xi);
+    b.eta_x = h * (2.0 * ra.x * m.eta + rb.x * m.xi);
+    b.eta_y = h * (2.0 * ra.y * m.eta + rb.y * m.xi);
+    b.g11 = w * m.g11;
+    b.g22 = w * m.g22;
+    b.corner = -h * m.g12;
+    b.xi_shift = 0.5 * b.g22 * c.x;
+    b.eta_shift = 0.5 * b.g11 * c.y;
+    return b;
 }

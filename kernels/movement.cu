@@ -64,8 +64,7 @@ struct Coupling {
 
 // f <- w dR/dr times a displacement (dx, dy) of the frame, of all nine nodes around each point. One thread a
 // point.
-KERNEL(frame_product, uint32 mi, uint32 mj, EquationState s, const double* row_weights, const double* dx,
-       const double* dy, double* f) {
+KERNEL(frame_product, uint32 mi, uint32 mj, EquationState s, const double* dx, const double* dy, double* f) {
     const ThreadPoint at(mi);
     if (at.j >= mj) return;
     const uint64 k = at.k, stride = uint64(mi) + 2;
@@ -81,7 +80,7 @@ KERNEL(frame_product, uint32 mi, uint32 mj, EquationState s, const double* row_w
     Vec sum = vec(0.0, 0.0);
     // Most nodes are not displaced.
     if (moves) {
-        const Slopes b = slopes(metrics(s, mi, i, j), control(s, mi, i, j, k), row_weights[k]);
+        const Slopes b = slopes(s, mi, mj, i, j, k);
 #pragma unroll
         for (int n = 0; n < 9; ++n) sum = sum + Coupling(b, n % 3 - 1, n / 3 - 1).times(around[n]);
     }
@@ -90,8 +89,7 @@ KERNEL(frame_product, uint32 mi, uint32 mj, EquationState s, const double* row_w
 
 // to <- (w dR/dr)^T u at the nodes of the first two rows of the frame, row after row, then at those of its first
 // and its last column, from the points of this device. One thread a node.
-KERNEL(frame_sums, uint32 mi, uint32 mj, EquationState s, const double* row_weights, const double* u,
-       double* to) {
+KERNEL(frame_sums, uint32 mi, uint32 mj, EquationState s, const double* u, double* to) {
     const uint64 k = thread_index(), stride = uint64(mi) + 2, rows = uint64(mj) + 2;
     if (k >= 2 * (stride + rows)) return;
     const bool on_row = k < 2 * stride;
@@ -107,7 +105,7 @@ KERNEL(frame_sums, uint32 mi, uint32 mj, EquationState s, const double* row_weig
             const int i = column - 1 - di;
             if (i < 0 || i >= int(mi)) continue;
             const uint64 point = uint64(j) * mi + i;
-            const Slopes b = slopes(metrics(s, mi, i, j), control(s, mi, i, j, point), row_weights[point]);
+            const Slopes b = slopes(s, mi, mj, i, j, point);
             sum = sum + Coupling(b, di, dj).transposed_times(reinterpret_cast<const Vec*>(u)[point]);
         }
     }

@@ -11,7 +11,7 @@ use crate::sparse::Schedule;
 
 /// Peak memory per point, in bytes, in single and in double precision: measured on 2049 × 1025 points, docs/performance.md.
 /// Without a preconditioner and with Jacobi it is less than with multigrid.
-const BYTES: [f64; 2] = [575.0, 720.0];
+const BYTES: [f64; 2] = [560.0, 690.0];
 /// [`BYTES`] with DILU and ILU(0).
 const BYTES_OF_FACTORS: [f64; 2] = [800.0, 1150.0];
 

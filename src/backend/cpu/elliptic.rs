@@ -60,14 +60,12 @@ impl GridBackend for CpuBackend {
     }
 }
 
-/// State of the grid equations: the frame of nodes, the amplitudes of the wall terms, and the weights of
-/// rows and merit.
+/// State of the grid equations: the frame of nodes, the amplitudes of the wall terms, and the weights of the merit.
 #[derive(Debug)]
 pub struct EllipticState {
     pub(super) data: EllipticData,
     /// (p, q) of each point beside a side, interleaved; zero where there are no wall terms.
     pub(super) amplitudes: [Vec<f64>; 4],
-    pub(super) row_weights: Vec<f64>,
     /// Weights of the merit, those of the last residual and those that are kept.
     merit_weights: [Vec<f64>; 2],
     /// Squared merits of each row of points with both: one partial sum a row.
@@ -105,7 +103,6 @@ impl EllipticBackend for CpuBackend {
         let state = EllipticState {
             data,
             amplitudes: [mi, mi, mj, mj].map(|points| vec![0.0; 2 * points]),
-            row_weights: vec![0.0; mi * mj],
             merit_weights: [(); 2].map(|()| vec![0.0; mi * mj]),
             row_sums: vec![[0.0; 2]; mj],
         };
@@ -164,14 +161,13 @@ impl EllipticBackend for CpuBackend {
 
     fn residual(&self, state: &mut EllipticState, f: &mut Vec<f64>) -> Result<Merit> {
         check_length(f.len(), self.size(state).values())?;
-        let EllipticState { data, amplitudes, row_weights, merit_weights, row_sums } = state;
+        let EllipticState { data, amplitudes, merit_weights, row_sums } = state;
         let (mi, [merit_weights, kept]) = (data.mi, merit_weights);
-        let rows = f.par_chunks_mut(2 * mi).zip(row_weights.par_chunks_mut(mi));
-        let rows = rows.zip(merit_weights.par_chunks_mut(mi).zip(kept.par_chunks(mi)));
-        let rows = rows.zip(&mut *row_sums);
-        rows.enumerate().for_each(|(j, (((f, row_weights), (merit_weights, kept)), sums))| {
+        let weights = merit_weights.par_chunks_mut(mi).zip(kept.par_chunks(mi));
+        let rows = f.par_chunks_mut(2 * mi).zip(weights).zip(&mut *row_sums);
+        rows.enumerate().for_each(|(j, ((f, (merit_weights, kept)), sums))| {
             let row = PointRow::new(data, amplitudes, j);
-            simd::run(ResidualRow { row, row_weights, merit_weights, kept, f, sums });
+            simd::run(ResidualRow { row, merit_weights, kept, f, sums });
         });
         let merit =
             |k: usize| (row_sums.iter().map(|sums| sums[k]).sum::<f64>() / f.len() as f64).sqrt();
@@ -189,20 +185,13 @@ impl EllipticBackend for CpuBackend {
         b: Option<&mut EllMatrix<T>>,
     ) -> Result<()> {
         self.size(state).check_matrices(&a.pattern, b.as_ref().map(|b| &*b.pattern))?;
-        let EllipticState { data, amplitudes, row_weights, .. } = state;
-        let row =
-            |j: usize| (PointRow::new(data, amplitudes, j), &row_weights[j * data.mi..][..data.mi]);
+        let EllipticState { data, amplitudes, .. } = state;
+        let row = |j: usize| PointRow::new(data, amplitudes, j);
         let rows = a.row_blocks_mut(2 * data.mi).into_par_iter().enumerate();
-        rows.for_each(|(j, slots)| {
-            let (row, row_weights) = row(j);
-            simd::run(JacobianRow { row, row_weights, slots });
-        });
+        rows.for_each(|(j, slots)| simd::run(JacobianRow { row: row(j), slots }));
         if let Some(b) = b {
             let rows = b.row_blocks_mut(2 * data.mi).into_par_iter().enumerate();
-            rows.for_each(|(j, slots)| {
-                let (row, row_weights) = row(j);
-                simd::run(WallRow { row, row_weights, slots });
-            });
+            rows.for_each(|(j, slots)| simd::run(WallRow { row: row(j), slots }));
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use crate::backend::{
     EllipticBackend, EllipticData, FixedLines, FixedPlaces, MovementBackend, Result,
 };
 use crate::grid::{Grid, Seam, Symmetry, Topology, arc_length};
-use crate::pde::{Stencil, StencilBlocks, Vec2};
+use crate::pde::{Stencil, StencilBlocks, Vec2, row_weight};
 use rayon::prelude::*;
 
 impl EllipticState {
@@ -24,7 +24,10 @@ impl EllipticState {
         let (p, q) = terms.fold((data.control_p[k], data.control_q[k]), |(p, q), (wall, own)| {
             (p + own[0] * wall.phi[k], q + own[1] * wall.psi[k])
         });
-        let (b, w) = (StencilBlocks::new(&stencil.metrics(), p, q), self.row_weights[k]);
+        let metrics = stencil.metrics();
+        let corner = data.walled_sides().corner((i, j), data.mi, data.mj);
+        let w = if corner { 0.0 } else { row_weight(&metrics) };
+        let b = StencilBlocks::new(&metrics, p, q);
         let full = |m: [Vec2; 2]| [m[0][0], m[0][1], m[1][0], m[1][1]].map(|c| w * c);
         let scalar = |c: f64| full([[c, 0.0], [0.0, c]]);
         let (same, other) = (scalar(b.diagonal), scalar(-b.diagonal));

@@ -33,15 +33,12 @@ impl<'a> PointRow<'a> {
         Self { data, amplitudes, j, corners, others: walls.has_others() }
     }
 
-    /// Sets weights of points of two walls, which have no equations, to zero.
+    /// The points of two walls, which have no equations, by their places in a chunk.
     #[inline(always)]
-    fn without_corners(&self, columns: &Range<usize>, weights: &mut [f64]) {
-        if self.corners[0] && columns.start == 0 {
-            weights[0] = 0.0;
-        }
-        if self.corners[1] && columns.end == self.data.mi {
-            weights[columns.len() - 1] = 0.0;
-        }
+    fn without_equations(&self, columns: &Range<usize>) -> impl Iterator<Item = usize> + use<> {
+        let first = self.corners[0] && columns.start == 0;
+        let last = self.corners[1] && columns.end == self.data.mi;
+        first.then_some(0).into_iter().chain(last.then_some(columns.len() - 1))
     }
 }
 
@@ -151,10 +148,10 @@ fn chunks(columns: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     columns.step_by(CHUNK).map(move |first| first..(first + CHUNK).min(end))
 }
 
-/// The weights of row j, f ← w R there, and the sums of the squared merits with these weights and with those that are kept.
+/// f ← w R in row j, the weights of the merit there, and the sums of the squared merits with these and with those that
+/// are kept.
 pub(super) struct ResidualRow<'a> {
     pub(super) row: PointRow<'a>,
-    pub(super) row_weights: &'a mut [f64],
     pub(super) merit_weights: &'a mut [f64],
     pub(super) kept: &'a [f64],
     pub(super) f: &'a mut [f64],
@@ -164,26 +161,28 @@ pub(super) struct ResidualRow<'a> {
 impl Kernel for ResidualRow<'_> {
     #[inline(always)]
     fn run(self) {
-        let Self { row, row_weights, merit_weights, kept, f, sums: total } = self;
+        let Self { row, merit_weights, kept, f, sums: total } = self;
         let mut sums = [[0.0; LANES]; 2];
         for columns in chunks(0..row.data.mi) {
             let n = columns.len();
             let points = Points::new(row, &columns);
-            let weights = &mut row_weights[columns.clone()];
-            let merits = &mut merit_weights[columns.clone()];
-            set_weights(&points, weights, merits);
-            row.without_corners(&columns, weights);
-            row.without_corners(&columns, merits);
             let kept = &kept[columns.clone()];
             let [p, q] = points.controls();
             let (mut scaled, mut squares) = ([[0.0; 2]; CHUNK], [[0.0; CHUNK]; 2]);
+            let mut merits = [0.0; CHUNK];
             for i in 0..n.min(CHUNK) {
-                let r = residual(&points.metrics(i), p[i], q[i]);
-                scaled[i] = [weights[i] * r[0], weights[i] * r[1]];
+                let metrics = points.metrics(i);
+                let (r, weight) = (residual(&metrics, p[i], q[i]), row_weight(&metrics));
+                merits[i] = merit_weight(&metrics);
+                scaled[i] = [weight * r[0], weight * r[1]];
                 let square = r[0] * r[0] + r[1] * r[1];
                 squares[0][i] = merits[i] * merits[i] * square;
                 squares[1][i] = kept[i] * kept[i] * square;
             }
+            for i in row.without_equations(&columns) {
+                (scaled[i], merits[i], squares[0][i]) = ([0.0; 2], 0.0, 0.0);
+            }
+            merit_weights[columns.clone()].copy_from_slice(&merits[..n]);
             f[2 * columns.start..2 * columns.end].copy_from_slice(scaled[..n].as_flattened());
             for (sums, squares) in sums.iter_mut().zip(&squares) {
                 for squares in squares.as_chunks::<LANES>().0 {
@@ -197,23 +196,9 @@ impl Kernel for ResidualRow<'_> {
     }
 }
 
-#[inline(always)]
-fn set_weights(points: &Points, row_weights: &mut [f64], merit_weights: &mut [f64]) {
-    let mut weights = [[0.0; CHUNK]; 2];
-    let n = row_weights.len().min(CHUNK);
-    for i in 0..n {
-        let metrics = points.metrics(i);
-        weights[0][i] = row_weight(&metrics);
-        weights[1][i] = merit_weight(&metrics);
-    }
-    row_weights.copy_from_slice(&weights[0][..n]);
-    merit_weights.copy_from_slice(&weights[1][..n]);
-}
-
 /// Row j of a ← w ∂R/∂r.
 pub(super) struct JacobianRow<'a, T> {
     pub(super) row: PointRow<'a>,
-    pub(super) row_weights: &'a [f64],
     /// Values of row j by slot.
     pub(super) slots: Vec<&'a mut [T]>,
 }
@@ -245,16 +230,19 @@ impl<T: Real> JacobianRow<'_, T> {
         for first in (0..self.row.data.mi).step_by(SHORT) {
             let columns = first..(first + SHORT).min(self.row.data.mi);
             let points = Points::new(self.row, &columns);
-            let weights = &self.row_weights[columns.clone()];
             let [p, q] = points.controls();
-            for i in 0..weights.len().min(SHORT) {
-                let blocks = StencilBlocks::new(&points.metrics(i), p[i], q[i]);
-                let ten = blocks.ten_numbers();
+            for i in 0..columns.len().min(SHORT) {
+                let metrics = points.metrics(i);
+                let weight = row_weight(&metrics);
+                let ten = StencilBlocks::new(&metrics, p[i], q[i]).ten_numbers();
                 for k in 0..TEN_SLOTS {
                     for variable in 0..2 {
-                        numbers[k][i][variable] = T::narrow(weights[i] * ten[k][variable]);
+                        numbers[k][i][variable] = T::narrow(weight * ten[k][variable]);
                     }
                 }
+            }
+            for i in self.row.without_equations(&columns) {
+                numbers.iter_mut().for_each(|slot| slot[i] = [T::zero(); 2]);
             }
             for (slot, numbers) in self.slots.iter_mut().zip(&numbers) {
                 let rows = &mut slot[2 * columns.start..2 * columns.end];
@@ -274,7 +262,7 @@ impl<T: Real> JacobianRow<'_, T> {
         let mut entries = ChunkEntries([[[0.0; SHORT]; ENTRIES]; 2]);
         for first in columns.clone().step_by(SHORT) {
             let columns = first..(first + SHORT).min(columns.end);
-            entries.evaluate(self.row, &columns, self.row_weights);
+            entries.evaluate(self.row, &columns);
             let present = (0..ENTRIES).filter(|&k| present[k]);
             for (slot, k) in self.slots.iter_mut().zip(present) {
                 let rows = slot[2 * columns.start..2 * columns.end].as_chunks_mut::<2>().0;
@@ -295,18 +283,22 @@ struct ChunkEntries([[[f64; SHORT]; ENTRIES]; 2]);
 
 impl ChunkEntries {
     #[inline(always)]
-    fn evaluate(&mut self, row: PointRow<'_>, columns: &Range<usize>, row_weights: &[f64]) {
+    fn evaluate(&mut self, row: PointRow<'_>, columns: &Range<usize>) {
         let points = Points::new(row, columns);
-        let weights = &row_weights[columns.clone()];
         let [p, q] = points.controls();
         let [x, y] = &mut self.0;
-        for i in 0..weights.len().min(SHORT) {
-            let blocks = StencilBlocks::new(&points.metrics(i), p[i], q[i]);
+        for i in 0..columns.len().min(SHORT) {
+            let metrics = points.metrics(i);
+            let weight = row_weight(&metrics);
+            let blocks = StencilBlocks::new(&metrics, p[i], q[i]);
             let rows = [blocks.row(0), blocks.row(1)];
             for k in 0..ENTRIES {
-                x[k][i] = weights[i] * rows[0][k];
-                y[k][i] = weights[i] * rows[1][k];
+                x[k][i] = weight * rows[0][k];
+                y[k][i] = weight * rows[1][k];
             }
+        }
+        for i in row.without_equations(columns) {
+            x.iter_mut().chain(&mut *y).for_each(|slot| slot[i] = 0.0);
         }
     }
 }
@@ -314,7 +306,6 @@ impl ChunkEntries {
 /// Row j of b ← w ∂R/∂(p, q).
 pub(super) struct WallRow<'a, T> {
     pub(super) row: PointRow<'a>,
-    pub(super) row_weights: &'a [f64],
     /// Values of row j by slot.
     pub(super) slots: Vec<&'a mut [T]>,
 }
@@ -322,10 +313,9 @@ pub(super) struct WallRow<'a, T> {
 impl<T: Real> Kernel for WallRow<'_, T> {
     #[inline(always)]
     fn run(self) {
-        let Self { row, row_weights, mut slots } = self;
+        let Self { row, mut slots } = self;
         for columns in chunks(0..row.data.mi) {
             let points = Points::new(row, &columns);
-            let weights = &row_weights[columns.clone()];
             let rows = 2 * columns.start..2 * columns.end;
             let others = points.others.into_iter().flatten();
             let sides = std::iter::once(points.section).chain(others).enumerate();
@@ -334,14 +324,18 @@ impl<T: Real> Kernel for WallRow<'_, T> {
             {
                 let mut entries = [[[T::zero(); 2]; CHUNK]; 2];
                 let (of_xi, of_eta) = if along { (phi, psi) } else { (psi, phi) };
-                for i in 0..weights.len().min(CHUNK) {
+                for i in 0..columns.len().min(CHUNK) {
                     let metrics = points.metrics(i);
-                    let xi = weights[i] * metrics.g22 * of_xi[i];
-                    let eta = weights[i] * metrics.g11 * of_eta[i];
+                    let weight = row_weight(&metrics);
+                    let xi = weight * metrics.g22 * of_xi[i];
+                    let eta = weight * metrics.g11 * of_eta[i];
                     let [xi, eta] = [metrics.xi.map(|x| xi * x), metrics.eta.map(|x| eta * x)];
                     let [p, q] = if along { [xi, eta] } else { [eta, xi] };
                     entries[0][i] = p.map(T::narrow);
                     entries[1][i] = q.map(T::narrow);
+                }
+                for i in row.without_equations(&columns) {
+                    entries.iter_mut().for_each(|slot| slot[i] = [T::zero(); 2]);
                 }
                 for (slot, entries) in slots.iter_mut().zip(&entries) {
                     slot[rows.clone()].copy_from_slice(entries[..columns.len()].as_flattened());

@@ -40,7 +40,6 @@ pub struct CudaElliptic {
     pub(crate) control_q: Arc<Buffer<f64>>,
     /// The wall terms of the sides.
     pub(crate) walls: [Option<CudaWall>; 4],
-    pub(crate) row_weights: Buffer<f64>,
     /// Weights of the merit, those of the last residual and those that are kept.
     pub(crate) merit_weights: [Buffer<f64>; 2],
     /// Columns of the neighbouring bands, on several ranks.
@@ -197,7 +196,7 @@ impl EllipticBackend for CudaBackend {
     fn residual(&self, state: &mut CudaElliptic, f: &mut CudaVector<f64>) -> Result<Merit> {
         check_length(f.len(), state.size.values())?;
         let [merits, kept] = &state.merit_weights;
-        let of = (state.extents(), state.shared(), &state.row_weights, merits, kept, &*f);
+        let of = (state.extents(), state.shared(), merits, kept, &*f);
         let squares = self.reduce::<f64, 2>(kernels::residual, state.points(), of, sum)?;
         let columns = self.ranks.as_ref().map_or(state.size.mi, |ranks| ranks.bands.columns());
         let merit = |square: f64| (square / (2 * columns * state.size.mj) as f64).sqrt();
@@ -220,7 +219,7 @@ impl EllipticBackend for CudaBackend {
         self.device.align()?;
         let own = self.own_grid(state);
         let shape = LaunchShape::threads(state.points());
-        let of = (state.shared(), &state.row_weights, &a.values);
+        let of = (state.shared(), &a.values);
         match a.pattern.structure() {
             Structure::TenNumbers { .. } => {
                 launch!(self => jacobian_by_ten_numbers[T, shape](state.extents(), of))?;
@@ -228,8 +227,7 @@ impl EllipticBackend for CudaBackend {
             _ => launch!(self => jacobian[T, shape](own, of))?,
         }
         let (Some(_), Some(b)) = (&state.walls[0], b) else { return Ok(()) };
-        launch!(self => wall_columns[T, shape](state.extents(), state.shared(), &state.row_weights,
-            &b.values))
+        launch!(self => wall_columns[T, shape](state.extents(), state.shared(), &b.values))
     }
 
     fn cell_guard(&self, state: &CudaElliptic) -> Result<CellGuard> {
@@ -373,7 +371,6 @@ impl CudaBackend {
             control_p,
             control_q,
             walls: [below?, above?, before?, behind?],
-            row_weights: zeros(mi * mj)?,
             merit_weights: [zeros(mi * mj)?, zeros(mi * mj)?],
             halo: halo.transpose()?,
         })

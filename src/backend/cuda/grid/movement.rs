@@ -155,7 +155,7 @@ impl MovementBackend for CudaBackend {
         state.size.check(Some(displacement.size))?;
         let (dx, dy) = (&displacement.x, &displacement.y);
         launch!(self => frame_product[f64, LaunchShape::threads(state.points())](state.extents(),
-            state.shared(), &state.row_weights, dx, dy, &*f))
+            state.shared(), dx, dy, &*f))
     }
 
     fn frame_sums(&self, state: &CudaElliptic, u: &CudaVector<f64>) -> Result<FixedLines> {
@@ -164,7 +164,7 @@ impl MovementBackend for CudaBackend {
         let nodes_of = |columns: usize| 2 * (columns + 2 + mj + 2);
         let own = Buffer::zeros(&self.device, 2 * nodes_of(mi))?;
         launch!(self => frame_sums[f64, LaunchShape::threads(nodes_of(mi))](state.extents(),
-            state.shared(), &state.row_weights, u, &own))?;
+            state.shared(), u, &own))?;
         let bands: Vec<_> = match &self.ranks {
             Some(ranks) => (0..ranks.size).map(|rank| ranks.bands.of(rank)).collect(),
             None => std::iter::once(0..mi).collect(),

@@ -176,7 +176,7 @@ pub enum PreconditionerStorage {
 
 /// Values per point in double precision whatever the settings: nodes, control functions, decay of the
 /// wall terms, weights, and the vectors of Newton's method.
-const DOUBLES: usize = 9 + 8;
+const DOUBLES: usize = 8 + 8;
 /// Values per point of the linear solve beside the field Jacobian: wall columns, right side and solution, seven vectors
 /// of BiCGStab, three of the wall reduction.
 const VALUES: usize = 4 + 4 + 14 + 6;
