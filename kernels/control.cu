@@ -51,10 +51,10 @@ __device__ inline Vec solved_for(const Nodes& nodes, uint32 i, uint32 j, double 
     return {clipped_number(along_xi / m.g22, limit), clipped_number(along_eta / m.g11, limit)};
 }
 
-// p, q <- marched control functions before smoothing. A held seam has the mean of its neighbours; the end of an
-// open line, the wall and the outer line have the values of the nodes next to them.
+// controls <- marched control functions before smoothing, P at all nodes and then Q. A held seam has the mean of its
+// neighbours; the end of an open line, the wall and the outer line have the values of the nodes next to them.
 KERNEL(marched_control, ColumnsFields fields, uint32 nj, double limit, const double* x, const double* y,
-       double* p, double* q) {
+       double* controls) {
     const Nodes nodes = {{fields}, x, y};
     const Columns& columns = nodes.columns;
     const ThreadPoint at(columns.count);
@@ -67,8 +67,8 @@ KERNEL(marched_control, ColumnsFields fields, uint32 nj, double limit, const dou
     } else {
         value = solved_for(nodes, columns.off_ends(i), j, limit);
     }
-    p[at.k] = value.x;
-    q[at.k] = value.y;
+    controls[at.k] = value.x;
+    controls[uint64(nj) * columns.count + at.k] = value.y;
 }
 
 // 1/4 1/2 1/4 at node i of a row over columns `stride` apart; the ends of an open line stay.
@@ -87,8 +87,8 @@ KERNEL(smoothing_variances, ColumnsFields fields, uint32 nj, double near, double
     variances[k] = a * a + b * b;
 }
 
-// out <- f + w (S f - f), S = 1/4 1/2 1/4 over columns `stride` apart, w such that with the passes before the smoothing
-// has these variances (theory eq. 8).
+// out <- f + w (S f - f) for P and then Q, S = 1/4 1/2 1/4 over columns `stride` apart, w such that with the passes
+// before the smoothing has these variances (theory eq. 8). One thread a node.
 KERNEL(smooth_control, ColumnsFields fields, uint32 nj, const double* variances, uint32 stride, const double* f,
        double* out) {
     const Columns columns = {fields};
@@ -97,8 +97,13 @@ KERNEL(smooth_control, ColumnsFields fields, uint32 nj, const double* variances,
     const uint64 k = at.k;
     const double square = double(stride) * double(stride);
     const double weight = (2.0 * variances[k] - (square - 1.0) / 3.0) / square;
-    const double target = smoothed(columns, f + (k - at.i), at.i, stride);
-    out[k] = f[k] + (weight < 0.0 ? 0.0 : weight > 1.0 ? 1.0 : weight) * (target - f[k]);
+    const double share = weight < 0.0 ? 0.0 : weight > 1.0 ? 1.0 : weight;
+#pragma unroll
+    for (uint32 field = 0; field < 2; ++field) {
+        const uint64 first = field * uint64(nj) * columns.count, own = first + k;
+        const double target = smoothed(columns, f + (own - at.i), at.i, stride);
+        out[own] = f[own] + share * (target - f[own]);
+    }
 }
 
 // -2 (d+ - d-)/(d+ + d-) of the two intervals that meet in a point.
@@ -129,10 +134,10 @@ KERNEL(smooth_along_xi, ColumnsFields fields, uint32 nj, const double* f, double
     if (at.j < nj) out[at.k] = smoothed(columns, f + (at.k - at.i), at.i, 1);
 }
 
-// p <- the interval ratios of the wall and of the outer line, linear in j between them; q <- the ratio
-// along each line of constant i plus the curvature term in q, clipped (theory eq. 9).
+// controls <- P at all nodes, the interval ratios of the wall and of the outer line, linear in j between them; then Q,
+// the ratio along each line of constant i plus the curvature term, clipped (theory eq. 9).
 KERNEL(boundary_control, ColumnsFields fields, uint32 nj, double limit, const double* x, const double* y,
-       double* p, double* q) {
+       const double* curvature, double* controls) {
     const Nodes nodes = {{fields}, x, y};
     const ThreadPoint at(fields.count);
     if (at.j >= nj) return;
@@ -142,10 +147,12 @@ KERNEL(boundary_control, ColumnsFields fields, uint32 nj, double limit, const do
     const double t = double(j) / double(last);
     const double wall = interval_control(nodes.at(w, 0), nodes.at(i, 0), nodes.at(e, 0));
     const double outer = interval_control(nodes.at(w, last), nodes.at(i, last), nodes.at(e, last));
-    p[k] = (1.0 - t) * wall + t * outer;
+    controls[k] = (1.0 - t) * wall + t * outer;
+    double& along_eta = controls[uint64(nj) * nodes.columns.count + k];
+    along_eta = curvature[k];
     if (j == 0 || j == last) return;
     const double ratio = interval_control(nodes.at(i, j - 1), nodes.at(i, j), nodes.at(i, j + 1));
-    q[k] = clipped(ratio + q[k], limit);
+    along_eta = clipped(ratio + curvature[k], limit);
 }
 
 // phi <- exp(-s/l), psi <- exp(-s/(reach l)) at the unknown points with the decay lengths l of their

@@ -206,6 +206,11 @@ pub trait Backend: Sync + Sized + 'static {
     /// A vector of `n` zeros.
     fn zeros<T: Real>(&self, n: usize) -> Result<Self::Vector<T>>;
 
+    /// A vector of `n` values that are to be set before they are read.
+    fn unset<T: Real>(&self, n: usize) -> Result<Self::Vector<T>> {
+        self.zeros(n)
+    }
+
     /// v ← host. Both have the same length.
     fn upload<T: Real>(&self, host: &[T], v: &mut Self::Vector<T>) -> Result<()>;
 

@@ -177,10 +177,10 @@ pub fn solve<B: Backend, P: NonlinearProblem<B>>(
         settings,
         observer,
         events: Vec::new(),
-        f: backend.zeros(n)?,
-        trial: backend.zeros(n)?,
-        right: backend.zeros(n)?,
-        solution: backend.zeros(n)?,
+        f: backend.unset(n)?,
+        trial: backend.unset(n)?,
+        right: backend.unset(n)?,
+        solution: backend.unset(n)?,
         keeps: false,
     };
     let mut merit = solve.merit(u)?;

@@ -92,13 +92,13 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
     /// The vectors for systems of `n` unknowns.
     pub fn new(backend: &B, n: usize) -> Result<Self> {
         Ok(Self {
-            r: backend.zeros(n)?,
-            shadow: backend.zeros(n)?,
-            p: backend.zeros(n)?,
-            v: backend.zeros(n)?,
-            t: backend.zeros(n)?,
-            p_hat: backend.zeros(n)?,
-            s_hat: backend.zeros(n)?,
+            r: backend.unset(n)?,
+            shadow: backend.unset(n)?,
+            p: backend.unset(n)?,
+            v: backend.unset(n)?,
+            t: backend.unset(n)?,
+            p_hat: backend.unset(n)?,
+            s_hat: backend.unset(n)?,
             scalars: scalars::allocate(backend)?,
         })
     }

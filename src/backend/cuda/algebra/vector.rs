@@ -50,6 +50,10 @@ impl Backend for CudaBackend {
         Buffer::zeros(&self.device, n)
     }
 
+    fn unset<T: Real>(&self, n: usize) -> Result<CudaVector<T>> {
+        Buffer::unset(&self.device, n)
+    }
+
     fn upload<T: Real>(&self, host: &[T], v: &mut CudaVector<T>) -> Result<()> {
         Buffer::upload(v, host)
     }

@@ -8,6 +8,7 @@ use crate::backend::LevelSize;
 use crate::backend::cuda::algebra::CudaVector;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
+use crate::backend::cuda::launch::shared::Pointer;
 use crate::backend::cuda::launch::{Arguments, KernelName, LaunchShape, Result, kernels, launch};
 use crate::pde::EllipticSettings;
 use crate::pde::control::{
@@ -28,33 +29,36 @@ impl CudaBackend {
         let part = GridPart::new(self, grid);
         let (Columns { topology, .. }, size) = (&grid.columns, part.size);
         let topology = *topology;
-        let arc = part.zeros(grid.x.len())?;
+        let arc = part.unset(grid.x.len())?;
         let (lines, columns) = (line_shape(grid.columns.count), grid.columns.held());
         launch!(self => arc_lengths[f64, lines](columns, grid.nj as u32, &grid.x, &grid.y, &arc))?;
-        let [p, q] = part.control_functions(&arc, settings)?;
-        let (control_p, control_q) = (Arc::new(part.inner(&p)?), Arc::new(part.inner(&q)?));
-        drop((p, q));
+        let controls = part.control_functions(&arc, settings)?;
+        let control = [part.inner(&controls, 0)?, part.inner(&controls, 1)?].map(Arc::new);
+        drop(controls);
         let line = (&grid.line.x[..], &grid.line.y[..]);
-        let (wall, offsets) = match settings.control.wall {
-            WallControl::Frozen => (None, [None, None]),
-            WallControl::Coupled => {
-                let heights = settings.heights(topology, line.0, line.1);
-                let lengths = decay_lengths(topology, line, &heights, settings.control.decay);
-                let offset = |k: usize| part.frame_offsets(|i| heights[i] * normals[i][k]);
-                let terms = part.wall_terms(&arc, &lengths)?.map(Arc::new);
-                (Some(terms), [Some(offset(0)?), Some(offset(1)?)])
-            }
-        };
+        let mut of_wall = None;
+        if settings.control.wall == WallControl::Coupled {
+            let heights = settings.heights(topology, line.0, line.1);
+            let lengths = decay_lengths(topology, line, &heights, settings.control.decay);
+            let own: Vec<f64> = part.unknown.clone().map(|i| lengths[i]).collect();
+            let offsets = [0, 1].map(|k| part.frame_offsets(|i| heights[i] * normals[i][k]));
+            let (_memory, [own, x, y]) =
+                Buffer::from_several(&self.device, [&own, &offsets[0], &offsets[1]])?;
+            let terms = part.wall_terms(&arc, own)?.map(Arc::new);
+            of_wall = Some((terms, [part.frame(&grid.x, x)?, part.frame(&grid.y, y)?]));
+        }
         drop(arc);
-        let [x, y] = [(&grid.x, &offsets[0]), (&grid.y, &offsets[1])]
-            .map(|(nodes, offsets)| part.frame(nodes, offsets.as_ref()));
+        let (wall, frame) = match of_wall {
+            Some((terms, frame)) => (Some(terms), frame),
+            None => (None, part.whole_frame()?),
+        };
         let place = (size, part.frame_columns(), grid.line.clone());
-        self.state(place, [x?, y?], [control_p, control_q], [wall, None, None, None])
+        self.state(place, frame, control, [wall, None, None, None])
     }
 
     /// The unknown nodes of the frame, wall terms zero.
     pub(super) fn first_guess(&self, state: &CudaElliptic) -> Result<CudaVector<f64>> {
-        let u = Buffer::zeros(&self.device, 2 * state.points())?;
+        let u = Buffer::unset(&self.device, 2 * state.points())?;
         launch!(self => first_guess[f64, LaunchShape::threads(state.points())](state.extents(),
             state.shared(), &u))?;
         Ok(u)
@@ -82,12 +86,8 @@ impl<'a> GridPart<'a> {
         Self { backend, grid, size, unknown }
     }
 
-    fn zeros(&self, values: usize) -> Result<Buffer<f64>> {
-        Buffer::zeros(&self.backend.device, values)
-    }
-
-    fn upload(&self, values: impl Iterator<Item = f64>) -> Result<Buffer<f64>> {
-        Buffer::from_host(&self.backend.device, &values.collect::<Vec<_>>())
+    fn unset(&self, values: usize) -> Result<Buffer<f64>> {
+        Buffer::unset(&self.backend.device, values)
     }
 
     /// Launches a kernel with a thread for each node, whose first arguments are columns and lines.
@@ -96,42 +96,43 @@ impl<'a> GridPart<'a> {
             self.grid.columns.held(), self.grid.nj as u32, arguments))
     }
 
-    /// P0 and Q0 at the nodes, with the distances `arc` from the wall. The values of a rank are right at
+    /// P0 at all nodes, then Q0, with the distances `arc` from the wall. The values of a rank are right at
     /// its unknown points and wrong near the ends of the columns that it holds.
     fn control_functions(
         &self,
         arc: &Buffer<f64>,
         settings: &EllipticSettings,
-    ) -> Result<[Buffer<f64>; 2]> {
+    ) -> Result<Buffer<f64>> {
         let CudaGrid { columns, line, x, y, .. } = self.grid;
-        let (mut p, mut q) = (self.zeros(x.len())?, self.zeros(x.len())?);
+        let mut controls = self.unset(2 * x.len())?;
         let control = &settings.control;
         match control.base.unwrap_or_default() {
-            Base::Laplace => {}
+            Base::Laplace => controls.clear()?,
             Base::ThomasMiddlecoff => {
-                self.launch(kernels::curvature_control, (x, y, &q))?;
-                self.repeat(0..CURVATURE_PASSES, &mut q, |_, from, to| {
+                let mut curvature = self.unset(x.len())?;
+                self.launch(kernels::curvature_control, (x, y, &curvature))?;
+                self.repeat(0..CURVATURE_PASSES, &mut curvature, |_, from, to| {
                     self.launch(kernels::smooth_along_xi, (from, to))
                 })?;
                 let limit = CURVATURE_LIMIT;
-                self.launch(kernels::boundary_control, (limit, x, y, &p, &q))?;
+                self.launch(kernels::boundary_control, (limit, x, y, &curvature, &controls))?;
             }
             Base::Marched => {
-                self.launch(kernels::marched_control, (control.clip, x, y, &p, &q))?;
+                self.launch(kernels::marched_control, (control.clip, x, y, &controls))?;
                 let widths = smoothing_widths(line, control);
-                let widths = self.upload(columns.distinct().flat_map(|i| widths[i]))?;
-                let variances = self.zeros(x.len())?;
+                let widths: Vec<f64> = columns.distinct().flat_map(|i| widths[i]).collect();
+                let widths = Buffer::from_host(&self.backend.device, &widths)?;
+                let variances = self.unset(x.len())?;
                 let distances = (control.smoothing_distance, FAR_DISTANCE);
                 self.launch(kernels::smoothing_variances, (distances, &widths, arc, &variances))?;
-                for f in [&mut p, &mut q] {
-                    self.repeat(control.strides(columns.around()), f, |stride, from, to| {
-                        let stride = stride as u32;
-                        self.launch(kernels::smooth_control, (&variances, stride, from, to))
-                    })?;
-                }
+                let strides = control.strides(columns.around());
+                self.repeat(strides, &mut controls, |stride, from, to| {
+                    let stride = stride as u32;
+                    self.launch(kernels::smooth_control, (&variances, stride, from, to))
+                })?;
             }
         }
-        Ok([p, q])
+        Ok(controls)
     }
 
     /// f ← f after a `pass` for each of `passes` from one place to another.
@@ -141,7 +142,7 @@ impl<'a> GridPart<'a> {
         f: &mut Buffer<f64>,
         pass: impl Fn(usize, &Buffer<f64>, &Buffer<f64>) -> Result<()>,
     ) -> Result<()> {
-        let mut other = self.zeros(f.len())?;
+        let mut other = self.unset(f.len())?;
         for each in passes {
             pass(each, f, &other)?;
             std::mem::swap(f, &mut other);
@@ -154,20 +155,19 @@ impl<'a> GridPart<'a> {
         self.grid.columns.place(self.unknown.start) as u32
     }
 
-    /// The values of f at the unknown points.
-    fn inner(&self, f: &Buffer<f64>) -> Result<Buffer<f64>> {
-        let columns = (self.first() as usize, self.size.mi);
-        self.backend.cut(f, self.grid.columns.count, columns, 1..self.size.mj + 1)
+    /// The values of the k-th of several fields at the unknown points.
+    fn inner(&self, fields: &Buffer<f64>, k: usize) -> Result<Buffer<f64>> {
+        let (columns, first) = ((self.first() as usize, self.size.mi), k * self.grid.nj + 1);
+        self.backend.cut(fields, self.grid.columns.count, columns, first..first + self.size.mj)
     }
 
-    /// The decay φ, ψ of the wall terms with the decay lengths of all distinct columns.
-    fn wall_terms(&self, arc: &Buffer<f64>, lengths: &[f64]) -> Result<[Buffer<f64>; 2]> {
+    /// The decay φ, ψ of the wall terms with the decay lengths of the unknown columns.
+    fn wall_terms(&self, arc: &Buffer<f64>, lengths: Pointer<f64>) -> Result<[Buffer<f64>; 2]> {
         let LevelSize { mi, mj, .. } = self.size;
-        let own = self.upload(self.unknown.clone().map(|i| lengths[i]))?;
-        let (phi, psi) = (self.zeros(mi * mj)?, self.zeros(mi * mj)?);
+        let (phi, psi) = (self.unset(mi * mj)?, self.unset(mi * mj)?);
         let (count, shape) = (self.grid.columns.count as u32, LaunchShape::threads(mi * mj));
         launch!(self.backend => decay[f64, shape](count, self.first(), mi as u32, mj as u32, PSI_REACH,
-            arc, &own, &phi, &psi))?;
+            arc, lengths, &phi, &psi))?;
         Ok([phi, psi])
     }
 
@@ -178,18 +178,20 @@ impl<'a> GridPart<'a> {
     }
 
     /// Offsets of the points next to the wall in a coordinate, for the columns of the frame.
-    fn frame_offsets(&self, offset: impl Fn(usize) -> f64) -> Result<Buffer<f64>> {
-        self.upload(self.frame_columns().distinct().map(offset))
+    fn frame_offsets(&self, offset: impl Fn(usize) -> f64) -> Vec<f64> {
+        self.frame_columns().distinct().map(offset).collect()
     }
 
-    /// One coordinate of the nodes as a frame, the row next to the wall at `offsets` from it.
-    pub(super) fn frame(
-        &self,
-        nodes: &Buffer<f64>,
-        offsets: Option<&Buffer<f64>>,
-    ) -> Result<Buffer<f64>> {
+    /// The nodes as a frame.
+    pub(super) fn whole_frame(&self) -> Result<[Buffer<f64>; 2]> {
+        let frame = |nodes| self.frame(nodes, Pointer::NULL);
+        Ok([frame(&self.grid.x)?, frame(&self.grid.y)?])
+    }
+
+    /// One coordinate of the nodes as a frame, the row next to the wall at `offsets` from it, if there are any.
+    fn frame(&self, nodes: &Buffer<f64>, offsets: Pointer<f64>) -> Result<Buffer<f64>> {
         let (columns, mi, nj) = (&self.grid.columns, self.size.mi, self.grid.nj);
-        let frame = self.zeros((mi + 2) * nj)?;
+        let frame = self.unset((mi + 2) * nj)?;
         let size = (columns.held(), self.first(), mi as u32, nj as u32);
         launch!(self.backend => frame_nodes[f64, LaunchShape::threads(frame.len())](size, nodes,
             offsets, &frame))?;

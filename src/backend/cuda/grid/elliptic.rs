@@ -226,8 +226,13 @@ impl EllipticBackend for CudaBackend {
             }
             _ => launch!(self => jacobian[T, shape](own, of))?,
         }
-        let (Some(_), Some(b)) = (&state.walls[0], b) else { return Ok(()) };
-        launch!(self => wall_columns[T, shape](state.extents(), state.shared(), &b.values))
+        match (&state.walls[0], b) {
+            (_, None) => Ok(()),
+            (None, Some(b)) => b.values.clear(),
+            (Some(_), Some(b)) => {
+                launch!(self => wall_columns[T, shape](state.extents(), state.shared(), &b.values))
+            }
+        }
     }
 
     fn cell_guard(&self, state: &CudaElliptic) -> Result<CellGuard> {
@@ -371,7 +376,7 @@ impl CudaBackend {
             control_p,
             control_q,
             walls: [below?, above?, before?, behind?],
-            merit_weights: [zeros(mi * mj)?, zeros(mi * mj)?],
+            merit_weights: [Buffer::unset(&self.device, mi * mj)?, zeros(mi * mj)?],
             halo: halo.transpose()?,
         })
     }

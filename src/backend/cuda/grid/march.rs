@@ -45,30 +45,29 @@ impl CudaBackend {
         let scheme = Scheme::of(outline);
         let extra = outline.extra_heights();
         let tallest = extra.iter().copied().fold(0.0, f64::max);
-        let from = |host: &[f64]| Buffer::from_host(&self.device, host);
-        let zeros = |values: usize| Buffer::<f64>::zeros(&self.device, values);
+        let unset = |values: usize| Buffer::<f64>::unset(&self.device, values);
         let first: Vec<f64> = first_layers(outline).iter().flatten().flatten().copied().collect();
-        let (fronts, extra) = (from(&first)?, from(&extra)?);
-        let (layers, splay) = (from(outline.layers)?, from(&outline.splay())?);
+        let given = [&first, &extra, outline.layers, &outline.splay(), &[HUGE; MOST_TOGETHER]];
+        let (_memory, [fronts, extra, layers, splay, shortest]) =
+            Buffer::from_several(&self.device, given)?;
         let shape = cyclic_shape(n, self.device.room_together());
         let widths = CyclicWorkspace::new::<f64, f64>(self, n, shape)?;
         let moves = CyclicWorkspace::new::<Matrix, Vector>(self, n, shape)?;
-        let (segments, smoothed) = (zeros(4 * n)?, zeros(n)?);
-        let shortest = from(&[HUGE; MOST_TOGETHER])?;
-        let (bad, arrived) = (Buffer::zeros(&self.device, 1)?, Buffer::zeros(&self.device, 1)?);
+        let (segments, smoothed) = (unset(4 * n)?, unset(n)?);
+        let flags = Buffer::zeros(&self.device, 2)?;
         let march = March {
             columns: grid.columns.held(),
-            layers: (&layers).into(),
-            splay: (&splay).into(),
-            extra: (&extra).into(),
-            fronts: (&fronts).into(),
+            layers,
+            splay,
+            extra,
+            fronts,
             segments: (&segments).into(),
             smoothed: (&smoothed).into(),
-            shortest: (&shortest).into(),
+            shortest,
             x: (&grid.x).into(),
             y: (&grid.y).into(),
-            bad: (&bad).into(),
-            arrived: (&arrived).into(),
+            bad: flags.at(0),
+            arrived: flags.at(1),
             widths: widths.buffers,
             moves: moves.buffers,
             tallest,
@@ -83,7 +82,7 @@ impl CudaBackend {
             nj: nj as u64,
         };
         launch!(self => march[f64, shape](march))?;
-        if bad.get(0)? != 0 {
+        if flags.to_host()?[0] != 0 {
             return Ok(None);
         }
         self.place_layers(&grid, outline)?;
@@ -117,7 +116,7 @@ impl CudaBackend {
         };
         let first = first_layers(outline);
         let rows = |component: usize| -> Result<Buffer<f64>> {
-            let nodes = Buffer::zeros(&self.device, columns.count * nj)?;
+            let nodes = Buffer::unset(&self.device, columns.count * nj)?;
             let rows = first.iter().flat_map(|row| columns.distinct().map(|i| row[i][component]));
             nodes.upload_part(&rows.collect::<Vec<_>>())?;
             Ok(nodes)
@@ -155,10 +154,10 @@ struct CyclicWorkspace {
 impl CyclicWorkspace {
     /// Memory for a cyclic system of `n` points whose unknowns are V, solved in a launch of a shape.
     fn new<M, V>(backend: &CudaBackend, n: usize, shape: LaunchShape) -> Result<Self> {
-        let zeros = |bytes: usize| Buffer::zeros(&backend.device, bytes / size_of::<f64>());
+        let unset = |bytes: usize| Buffer::unset(&backend.device, bytes / size_of::<f64>());
         let blocks = shape.grid[0] as usize;
-        let points = zeros(size_of::<EliminatedPoint<M, V>>() * n)?;
-        let block_rows = zeros(size_of::<KeptRow<M, V>>() * blocks)?;
+        let points = unset(size_of::<EliminatedPoint<M, V>>() * n)?;
+        let block_rows = unset(size_of::<KeptRow<M, V>>() * blocks)?;
         let buffers = CyclicBuffers { points: (&points).into(), block_rows: (&block_rows).into() };
         Ok(Self { buffers, _memory: [points, block_rows] })
     }

@@ -169,7 +169,7 @@ impl CudaBackend {
         (from, columns): (usize, usize),
         rows: Range<usize>,
     ) -> Result<Buffer<f64>> {
-        let cut = Buffer::zeros(&self.device, columns * rows.len())?;
+        let cut = Buffer::unset(&self.device, columns * rows.len())?;
         let (first, rows) = (nodes.at(rows.start * stride), rows.len() as u32);
         launch!(self => cut_columns[f64, LaunchShape::elementwise(cut.len())](stride as u32,
             from as u32, columns as u32, rows, first, &cut))?;

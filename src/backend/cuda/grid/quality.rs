@@ -30,7 +30,7 @@ impl CudaBackend {
 
     /// Turning of every line to the left and to the right over the columns of all ranks, ends left out, in degrees.
     fn turning(&self, grid: &CudaGrid) -> Result<Vec<[f64; 2]>> {
-        let turning = Buffer::<f64>::zeros(&self.device, 2 * grid.nj)?;
+        let turning = Buffer::<f64>::unset(&self.device, 2 * grid.nj)?;
         launch!(self => measure_turning[f64, LaunchShape::blocks(grid.nj)](grid.own(), &turning))?;
         let parts = self.all_parts(&turning, |_| turning.len())?;
         let sum = |k: usize| parts.iter().map(|part| part[k]).sum();
@@ -139,7 +139,7 @@ impl GridBackend for CudaBackend {
     fn measure(&self, grid: &CudaGrid) -> Result<Quality> {
         let CudaGrid { columns, nj, line, x, y } = grid;
         let (own_cells, cells) = (columns.own_cells() * (nj - 1), (columns.ni - 1) * (nj - 1));
-        let skewness = Buffer::<f64>::zeros(&self.device, own_cells)?;
+        let skewness = Buffer::<f64>::unset(&self.device, own_cells)?;
         let wall = WallLine::of(columns.topology, columns.ni);
         let (from, points, closed) = (wall.from as u32, wall.points(), u32::from(wall.closed));
         let [centre_x, centre_y] = FAR_FIELD_CENTRE;

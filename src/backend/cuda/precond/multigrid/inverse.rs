@@ -75,9 +75,9 @@ impl<M: Real> CudaLevel<M> {
         let new = || -> Result<_> {
             Ok(Inverse {
                 runs,
-                rows: Buffer::zeros(&backend.device, rows + more_rows)?,
-                values: Buffer::zeros(&backend.device, inverses + inverse)?,
-                right: Buffer::zeros(&backend.device, self.size.values())?,
+                rows: Buffer::unset(&backend.device, rows + more_rows)?,
+                values: Buffer::unset(&backend.device, inverses + inverse)?,
+                right: Buffer::unset(&backend.device, self.size.values())?,
             })
         };
         let found = self.inverse.take().map_or_else(new, Ok)?;
