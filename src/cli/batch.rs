@@ -1,6 +1,6 @@
 //! `gridgen run`: the grids of many cases, summed up in one table.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -120,7 +120,7 @@ impl BatchArguments {
 
 /// The files that arguments name, each once; a pattern means the files it fits, sorted.
 fn files(arguments: &[String]) -> Result<Vec<PathBuf>, String> {
-    let mut files: Vec<PathBuf> = Vec::new();
+    let (mut files, mut known) = (Vec::new(), HashSet::new());
     for argument in arguments {
         let pattern = argument.contains(['*', '?', '[']) && !Path::new(argument).exists();
         let mut found: Vec<PathBuf> = if pattern {
@@ -132,7 +132,7 @@ fn files(arguments: &[String]) -> Result<Vec<PathBuf>, String> {
         if found.is_empty() {
             return Err(format!("{argument}: no file has such a name"));
         }
-        found.retain(|file| !files.contains(file));
+        found.retain(|file| known.insert(file.clone()));
         files.extend(found);
     }
     Ok(files)
