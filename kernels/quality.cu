@@ -267,18 +267,21 @@ KERNEL(find_value, uint64 n, const double* values, double wanted, uint64* first)
     }
 }
 
-// Adds to counts[d] the number of values with digit d after `prefix`. The digit is BIN_BITS bits of a value from
-// `shift` on, the prefix the bits above it. Values are not negative, so that the order of their bits is their own
-// order, and NaN comes last.
-KERNEL(histogram, uint64 n, const double* values, uint64 prefix, uint32 shift, uint32* counts) {
-    __shared__ uint32 own[1u << BIN_BITS];
-    for (uint32 d = threadIdx.x; d < 1u << BIN_BITS; d += blockDim.x) own[d] = 0;
+// Adds to counts[d] the number of values with digit d after the prefix `low`, and behind these to counts of values with
+// digit d after `high`, if that is another one. The digit is BIN_BITS bits of a value from `shift` on, the prefix the
+// bits above it. Values are not negative, so that the order of their bits is their own order, and NaN comes last.
+KERNEL(histogram, uint64 n, const double* values, uint64 low, uint64 high, uint32 shift, uint32* counts) {
+    const uint32 bins = 1u << BIN_BITS;
+    __shared__ uint32 own[2 * bins];
+    for (uint32 d = threadIdx.x; d < 2 * bins; d += blockDim.x) own[d] = 0;
     __syncthreads();
     for (uint64 k = thread_index(); k < n; k += thread_count()) {
-        const uint64 key = bits(values[k]) >> shift;
-        if (key >> BIN_BITS == prefix) atomicAdd(own + (key & ((1u << BIN_BITS) - 1)), 1u);
+        const uint64 key = bits(values[k]) >> shift, prefix = key >> BIN_BITS;
+        const uint32 digit = uint32(key) & (bins - 1);
+        if (prefix == low) atomicAdd(own + digit, 1u);
+        else if (prefix == high) atomicAdd(own + bins + digit, 1u);
     }
     __syncthreads();
-    for (uint32 d = threadIdx.x; d < 1u << BIN_BITS; d += blockDim.x)
+    for (uint32 d = threadIdx.x; d < 2 * bins; d += blockDim.x)
         if (own[d] > 0) atomicAdd(counts + d, own[d]);
 }

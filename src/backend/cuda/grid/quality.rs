@@ -44,12 +44,11 @@ impl CudaBackend {
         // The digits so far, and how many values with these come before the order statistic.
         let mut found = [below, (below + 1).min(n - 1)].map(|rank| (0_u64, rank));
         for shift in (0..u64::BITS).step_by(BIN_BITS as usize).rev() {
-            let mut histogram = (u64::MAX, Vec::new());
+            let prefixes = found.map(|(prefix, _)| prefix);
+            let histograms = self.histograms(values, prefixes, shift)?;
             for (prefix, rank) in &mut found {
-                if histogram.0 != *prefix {
-                    histogram = (*prefix, self.histogram(values, *prefix, shift)?);
-                }
-                for (digit, count) in (0..).zip(&histogram.1) {
+                let after = usize::from(*prefix != prefixes[0]);
+                for (digit, count) in (0..).zip(&histograms[after]) {
                     if *rank < *count {
                         *prefix = *prefix << BIN_BITS | digit;
                         break;
@@ -62,14 +61,21 @@ impl CudaBackend {
         Ok(value + (next - value) * fraction)
     }
 
-    /// Values of all ranks by the digit from bit `shift` on, of those whose digits above it are `prefix`.
-    fn histogram(&self, values: &Buffer<f64>, prefix: u64, shift: u32) -> Result<Vec<usize>> {
+    /// Values of all ranks by the digit from bit `shift` on: of those whose digits above it are the first prefix, and of
+    /// those with the second one, if that is another.
+    fn histograms(
+        &self,
+        values: &Buffer<f64>,
+        prefixes: [u64; 2],
+        shift: u32,
+    ) -> Result<[Vec<usize>; 2]> {
         let (bins, n) = (1 << BIN_BITS, values.len());
-        let counts = Buffer::<u32>::zeros(&self.device, bins)?;
-        launch!(self => histogram[f64, LaunchShape::reduction(n)](n as u64, values, prefix, shift,
+        let counts = Buffer::<u32>::zeros(&self.device, 2 * bins)?;
+        launch!(self => histogram[f64, LaunchShape::reduction(n)](n as u64, values, prefixes, shift,
             &counts))?;
-        let parts = self.all_parts(&counts, |_| bins)?;
-        Ok((0..bins).map(|bin| parts.iter().map(|part| part[bin] as usize).sum()).collect())
+        let parts = self.all_parts(&counts, |_| 2 * bins)?;
+        let sum = |bin: usize| parts.iter().map(|part| part[bin] as usize).sum();
+        Ok([0, bins].map(|first| (first..first + bins).map(sum).collect()))
     }
 }
 

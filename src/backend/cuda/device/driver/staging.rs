@@ -109,7 +109,7 @@ impl StagedDownloads {
 /// Most downloads that are unfinished at a time.
 pub(super) const MOST_DOWNLOADS: usize = 8;
 /// Most words of one.
-const MOST_WORDS: usize = 128;
+const MOST_WORDS: usize = 256;
 const WORD: usize = size_of::<u64>();
 /// Most bytes of one.
 pub(super) const MOST_BYTES: usize = MOST_WORDS * WORD;
