@@ -6,12 +6,20 @@
 #include "common.cuh"
 #include "equations.cuh"
 
-// f <- w R (theory eq. 5), the weights of the merit; result <- the sums of the squared merits of all points (theory
-// eq. 7) with these weights and with those that are kept.
-KERNEL(residual, uint32 mi, uint32 mj, EquationState s, double* merit_weights, const double* kept, double* f,
-       Reduction out) {
+// The largest of result 0, the smallest of result 4, of which a NaN is none, and sums.
+struct Judged : Extremes<1, 1 << 4> {
+    static __device__ double combine(uint32 k, double a, double b) {
+        return k == 4 ? (b < a ? b : a) : Extremes<1>::combine(k, a, b);
+    }
+};
+
+// f <- w R (theory eq. 5), the weights of the merit. Results: the largest magnitude in f; the sums of the squared
+// merits of all points (theory eq. 7) with these weights and with those that are kept; cells of the frame from column
+// `first` on whose area is not positive, a NaN being none; the smallest area.
+KERNEL(residual, uint32 mi, uint32 mj, uint32 first, EquationState s, double* merit_weights, const double* kept,
+       double* f, Reduction out) {
     const uint64 points = uint64(mi) * mj;
-    double sums[2] = {0.0, 0.0};
+    double all[5] = {0.0, 0.0, 0.0, 0.0, infinity()};
     for (uint64 k = thread_index(); k < points; k += thread_count()) {
         const uint32 j = uint32(k) / mi, i = uint32(k) - j * mi;
         const Metrics m = metrics(s, mi, i, j);
@@ -21,13 +29,25 @@ KERNEL(residual, uint32 mi, uint32 mj, EquationState s, double* merit_weights, c
         merit_weights[k] = merit;
         const Vec r = m.g22 * (m.xixi + c.x * m.xi) - 2.0 * m.g12 * m.xieta
                       + m.g11 * (m.etaeta + c.y * m.eta);
-        f[2 * k] = weight * r.x;
-        f[2 * k + 1] = weight * r.y;
+        const Vec scaled = weight * r;
+        reinterpret_cast<Vec*>(f)[k] = scaled;
+        all[0] = larger(larger(all[0], fabs(scaled.x)), fabs(scaled.y));
         const double square = r.x * r.x + r.y * r.y;
-        sums[0] += merit * merit * square;
-        sums[1] += kept[k] * kept[k] * square;
+        all[1] += merit * merit * square;
+        all[2] += kept[k] * kept[k] * square;
     }
-    grid_reduce<Sum>(sums, 2, out);
+    const uint64 stride = uint64(mi) + 2;
+    const uint32 columns = mi + 1 - first;
+    const uint64 cells = uint64(columns) * (uint64(mj) + 1);
+    for (uint64 cell = thread_index(); cell < cells; cell += thread_count()) {
+        const uint64 j = cell / columns;
+        const uint64 a = j * stride + (cell - j * columns) + first;
+        const uint64 b = a + 1, c = b + stride, d = a + stride;
+        const double area = 0.5 * ((s.x[c] - s.x[a]) * (s.y[d] - s.y[b]) - (s.x[d] - s.x[b]) * (s.y[c] - s.y[a]));
+        if (!(area > 0.0)) all[3] += 1.0;
+        all[4] = Judged::combine(4, all[4], area);
+    }
+    grid_reduce<Judged>(all, 5, out);
 }
 
 // Writes the two rows of a point, slot after slot.
@@ -144,28 +164,4 @@ KERNEL(load_state, uint32 mi, uint32 mj, uint32 edges, double shift, EquationSta
         x[row + mi + 1] = first;
         y[row + mi + 1] = shifted ? second + shift : second;
     }
-}
-
-// Folded cells and the smallest area, NaN being none.
-struct Guard : Extremes<0, 2> {
-    static __device__ double combine(uint32 k, double a, double b) { return k == 0 ? a + b : b < a ? b : a; }
-};
-
-// result[0] <- cells of the frame from column `first` on whose area is not positive, a NaN being
-// none; result[1] <- the smallest area.
-KERNEL(cell_guard, uint32 mi, uint32 mj, uint32 first, const double* x, const double* y,
-       Reduction out) {
-    const uint64 stride = uint64(mi) + 2;
-    const uint32 columns = mi + 1 - first;
-    const uint64 cells = uint64(columns) * (uint64(mj) + 1);
-    double guard[2] = {0.0, infinity()};
-    for (uint64 cell = thread_index(); cell < cells; cell += thread_count()) {
-        const uint64 j = cell / columns;
-        const uint64 a = j * stride + (cell - j * columns) + first;
-        const uint64 b = a + 1, c = b + stride, d = a + stride;
-        const double area = 0.5 * ((x[c] - x[a]) * (y[d] - y[b]) - (x[d] - x[b]) * (y[c] - y[a]));
-        if (!(area > 0.0)) guard[0] += 1.0;
-        guard[1] = Guard::combine(1, guard[1], area);
-    }
-    grid_reduce<Guard>(guard, 2, out);
 }

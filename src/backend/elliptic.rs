@@ -62,18 +62,15 @@ pub fn initial_grid<B: GridBackend>(
     initial::build_with(outline, settings, march, |grid| backend.take(grid))
 }
 
-/// The merit of a state, rms(w R / √min(g11, g22)) (theory eq. 7).
+/// A state of the grid equations as Newton's method judges it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Merit {
-    /// With the weights of the state itself.
-    pub own: f64,
-    /// With the weights that were kept last; zero before any were kept.
-    pub kept: f64,
-}
-
-/// Measures of the cells for the line search.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct CellGuard {
+pub struct Evaluation {
+    /// Its merit, rms(w R / √min(g11, g22)) (theory eq. 7), with its own weights.
+    pub merit: f64,
+    /// Its merit with the weights that were kept last; zero before any were kept.
+    pub kept_merit: f64,
+    /// Largest magnitude of an entry of w R; NaN if any is.
+    pub largest: f64,
     /// Cells whose area is not positive.
     pub folded: usize,
     /// Smallest cell area, in square chords.
@@ -136,8 +133,9 @@ pub trait EllipticBackend: SparseBackend + GridBackend {
         self.download_unknowns(u, whole)
     }
 
-    /// f ← w R of the present state with w = 1/(2 (g11 + g22)) there; returns its merit.
-    fn residual(&self, state: &mut Self::Elliptic, f: &mut Self::Vector<f64>) -> Result<Merit>;
+    /// f ← w R of the present state with w = 1/(2 (g11 + g22)) there; returns how it is judged.
+    fn residual(&self, state: &mut Self::Elliptic, f: &mut Self::Vector<f64>)
+    -> Result<Evaluation>;
 
     /// The weights of the merit of the last [`Self::residual`] are kept for those that follow.
     fn keep_weights(&self, state: &mut Self::Elliptic);
@@ -151,9 +149,6 @@ pub trait EllipticBackend: SparseBackend + GridBackend {
         a: &mut Self::Matrix<T>,
         b: Option<&mut Self::Matrix<T>>,
     ) -> Result<()>;
-
-    /// Folded cells and the smallest area of the present state.
-    fn cell_guard(&self, state: &Self::Elliptic) -> Result<CellGuard>;
 
     /// The nodes of the present state, whose other memory is given back.
     fn nodes(&self, state: Self::Elliptic, topology: Topology) -> Result<Self::Grid>;

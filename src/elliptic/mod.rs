@@ -7,7 +7,7 @@ pub use crate::sparse::WalledSides;
 pub use preconditioner::GridPreconditioner;
 
 use crate::backend::{
-    CellGuard, EllipticBackend, LevelSize, Merit, MultigridBackend, Product, Real, Result,
+    EllipticBackend, Evaluation, LevelSize, MultigridBackend, Product, Real, Result,
 };
 use crate::grid::{Grid, Topology};
 use crate::solver::linear::{LinearSettings, LinearSolver};
@@ -111,7 +111,7 @@ impl<B: EllipticBackend, T: Real> NonlinearProblem<B> for GridProblem<B, T> {
         backend: &B,
         u: &B::Vector<f64>,
         f: &mut B::Vector<f64>,
-    ) -> Result<Merit> {
+    ) -> Result<Evaluation> {
         backend.load_state(&mut self.state, u)?;
         backend.residual(&mut self.state, f)
     }
@@ -124,10 +124,6 @@ impl<B: EllipticBackend, T: Real> NonlinearProblem<B> for GridProblem<B, T> {
         let GridJacobian { field, wall, .. } = &mut self.jacobian;
         backend.jacobian(&self.state, field, wall.as_mut())?;
         Ok(&self.jacobian)
-    }
-
-    fn guard(&mut self, backend: &B) -> Result<CellGuard> {
-        backend.cell_guard(&self.state)
     }
 }
 

@@ -8,7 +8,7 @@ pub mod precond;
 
 pub use crate::backend::{LinearOperator, Preconditioner, PreconditionerFailure, SolverError};
 
-use crate::backend::{Backend, CellGuard, Merit, Real, Result};
+use crate::backend::{Backend, Evaluation, Real, Result};
 
 /// A system F(u) = 0 with a row-scaled residual and an exact Jacobian.
 pub trait NonlinearProblem<B: Backend> {
@@ -20,22 +20,19 @@ pub trait NonlinearProblem<B: Backend> {
     /// Number of unknowns.
     fn unknowns(&self) -> usize;
 
-    /// f ← F(u) with the scaling of u; returns the merit of u with this and with the scaling that is kept.
+    /// f ← F(u) with the scaling of u; returns how u is judged, by its merit with this and with the scaling that is kept.
     fn residual(
         &mut self,
         backend: &B,
         u: &B::Vector<f64>,
         f: &mut B::Vector<f64>,
-    ) -> Result<Merit>;
+    ) -> Result<Evaluation>;
 
     /// The scaling of the last [`Self::residual`] is kept.
     fn keep_scaling(&mut self, backend: &B);
 
     /// The Jacobian at the state of the last [`Self::residual`], scaled like it.
     fn linearise(&mut self, backend: &B) -> Result<&Self::Jacobian>;
-
-    /// Folded cells and smallest area at the state of the last [`Self::residual`].
-    fn guard(&mut self, backend: &B) -> Result<CellGuard>;
 }
 
 /// Reason for the stop of a linear solve.

@@ -3,7 +3,7 @@
 use super::history::{History, NewtonStep};
 use super::linear::LinearSolver;
 use super::{NewtonStop, NonlinearProblem, SolverError};
-use crate::backend::{Backend, CellGuard, Merit, Result};
+use crate::backend::{Backend, Evaluation, Result};
 use std::ops::ControlFlow;
 use std::time::Instant;
 
@@ -110,6 +110,8 @@ struct NewtonSolve<'a, B: Backend, P: NonlinearProblem<B>> {
     trial: B::Vector<f64>,
     right: B::Vector<P::Real>,
     solution: B::Vector<P::Real>,
+    /// Largest magnitude in f.
+    largest: f64,
     /// Whether the preconditioner is to be kept, if it lasts.
     keeps: bool,
 }
@@ -181,10 +183,10 @@ pub fn solve<B: Backend, P: NonlinearProblem<B>>(
         trial: backend.unset(n)?,
         right: backend.unset(n)?,
         solution: backend.unset(n)?,
+        largest: 0.0,
         keeps: false,
     };
-    let mut merit = solve.merit(u)?;
-    let CellGuard { mut folded, min_area } = solve.problem.guard(backend)?;
+    let Evaluation { mut merit, mut folded, min_area, .. } = solve.evaluate(u)?;
     let mut before = match history.steps.as_slice() {
         [.., before, _] => Some(before.residual),
         _ => None,
@@ -227,11 +229,12 @@ pub fn solve<B: Backend, P: NonlinearProblem<B>>(
 }
 
 impl<B: Backend, P: NonlinearProblem<B>> NewtonSolve<'_, B, P> {
-    /// f ← F(u) and its merit, with the scaling of u, which is kept.
-    fn merit(&mut self, u: &B::Vector<f64>) -> Result<f64> {
-        let merit = self.problem.residual(self.backend, u, &mut self.f)?;
+    /// f ← F(u) with the scaling of u, which is kept.
+    fn evaluate(&mut self, u: &B::Vector<f64>) -> Result<Evaluation> {
+        let evaluation = self.problem.residual(self.backend, u, &mut self.f)?;
         self.problem.keep_scaling(self.backend);
-        Ok(merit.own)
+        self.largest = evaluation.largest;
+        Ok(evaluation)
     }
 
     /// trial ← u + λ d, accepted, and f ← F(trial) with its scaling, which is kept.
@@ -261,7 +264,7 @@ impl<B: Backend, P: NonlinearProblem<B>> NewtonSolve<'_, B, P> {
             ));
             (again, record.forcing_term) = (true, tighter);
             // The line search left that of its last trial.
-            self.merit(u)?;
+            self.evaluate(u)?;
         }
     }
 
@@ -271,16 +274,15 @@ impl<B: Backend, P: NonlinearProblem<B>> NewtonSolve<'_, B, P> {
         &mut self,
         record: &mut NewtonStep,
     ) -> Result<Result<f64, NewtonStop>, SolverError> {
-        let Self { backend, problem, linear, observer, events, keeps, .. } = self;
+        let Self { backend, problem, linear, observer, events, keeps, largest: size, .. } = self;
         let started = Instant::now();
-        let size = backend.max_abs(&self.f)?;
         let jacobian = problem.linearise(backend)?;
         let kept = *keeps && linear.keep();
         let updated = if kept { Ok(()) } else { linear.update(backend, jacobian) };
         let set_up = Instant::now();
         let (mut residuals, term) = (Vec::new(), record.forcing_term);
         let solved = updated.and_then(|()| {
-            backend.convert(-1.0 / size, &self.f, &mut self.right)?;
+            backend.convert(-1.0 / *size, &self.f, &mut self.right)?;
             let mut observe = |iteration, relative| {
                 residuals.push(relative);
                 observer.linear(iteration, relative);
@@ -311,7 +313,7 @@ impl<B: Backend, P: NonlinearProblem<B>> NewtonSolve<'_, B, P> {
                 record.step, report.stop, report.relative_residual
             ));
         }
-        Ok(Ok(size))
+        Ok(Ok(*size))
     }
 
     /// trial ← u + λ d, d = `size` times the solution, with the largest λ = 1, ½, ¼, … that is accepted.
@@ -329,17 +331,17 @@ impl<B: Backend, P: NonlinearProblem<B>> NewtonSolve<'_, B, P> {
             // λ is a power of two, so that it rounds nothing; a vector for d would only take memory.
             backend.convert(step_length * size, &self.solution, &mut self.trial)?;
             backend.lincomb(None, &mut self.trial, 1.0, &[(1.0, u)])?;
-            let Merit { own, kept: at_trial } =
-                self.problem.residual(backend, &self.trial, &mut self.f)?;
-            let guard = self.problem.guard(backend)?;
-            if at_trial <= (1.0 - DECREASE * step_length) * merit && guard.folded <= folded {
+            let found = self.problem.residual(backend, &self.trial, &mut self.f)?;
+            let at_trial = found.kept_merit;
+            if at_trial <= (1.0 - DECREASE * step_length) * merit && found.folded <= folded {
                 self.problem.keep_scaling(backend);
-                (record.step_length, record.residual) = (step_length, own);
-                (record.min_area, record.folded_cells) = (guard.min_area, guard.folded);
+                self.largest = found.largest;
+                (record.step_length, record.residual) = (step_length, found.merit);
+                (record.min_area, record.folded_cells) = (found.min_area, found.folded);
                 return Ok(Ok(()));
             }
             refused = if at_trial.is_finite() {
-                NewtonStop::LineSearch { folded: guard.folded, ratio: at_trial / merit }
+                NewtonStop::LineSearch { folded: found.folded, ratio: at_trial / merit }
             } else {
                 NewtonStop::NotFinite
             };

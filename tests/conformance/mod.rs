@@ -149,7 +149,7 @@ macro_rules! conformance {
             kept_weights_stay_as_they_are
             the_entries_of_the_jacobian
             the_entries_of_the_wall_columns
-            the_cell_guard_counts_folded_cells
+            folded_cells_are_counted
             a_nan_is_a_folded_cell
             the_grid_is_stored_with_its_seam
         );

@@ -197,10 +197,10 @@ fn the_state_left_is_the_last_one_accepted() {
     let report = setup.solve(Kind::Ilu0, &NewtonSettings { max_iterations: 2, ..NEWTON });
     let mut f = vec![0.0; setup.n()];
 
-    let merit = setup.problem.residual(&CpuBackend, &setup.u, &mut f).unwrap();
+    let found = setup.problem.residual(&CpuBackend, &setup.u, &mut f).unwrap();
 
     assert_eq!(report.history.newton_iterations(), 2);
-    assert_eq!(merit.own, report.history.steps[2].residual);
+    assert_eq!(found.merit, report.history.steps[2].residual);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 #![allow(clippy::float_cmp, reason = "step lengths are powers of two")]
 
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
-use gridgen::backend::{CellGuard, DeviceError, Merit};
+use gridgen::backend::{DeviceError, Evaluation};
 use gridgen::pde::control::{Base, Wall};
 use gridgen::solver::history::History;
 use gridgen::solver::krylov::Method;
@@ -53,10 +53,12 @@ impl NonlinearProblem<CpuBackend> for Scalar {
         _backend: &CpuBackend,
         u: &Vec<f64>,
         f: &mut Vec<f64>,
-    ) -> Result<Merit, DeviceError> {
+    ) -> Result<Evaluation, DeviceError> {
         self.u = u[0];
         f[0] = (self.f)(u[0]);
-        Ok(Merit { own: f[0].abs(), kept: f[0].abs() })
+        let (size, folded) = (f[0].abs(), (self.folded)(self.u));
+        let min_area = if folded == 0 { 1.0 } else { -1.0 };
+        Ok(Evaluation { merit: size, kept_merit: size, largest: size, folded, min_area })
     }
 
     fn keep_scaling(&mut self, _backend: &CpuBackend) {}
@@ -67,11 +69,6 @@ impl NonlinearProblem<CpuBackend> for Scalar {
         let slope = (self.slope)(self.u);
         self.jacobian.entries = EllMatrix::from_values(pattern, vec![slope]);
         Ok(&self.jacobian)
-    }
-
-    fn guard(&mut self, _backend: &CpuBackend) -> Result<CellGuard, DeviceError> {
-        let folded = (self.folded)(self.u);
-        Ok(CellGuard { folded, min_area: if folded == 0 { 1.0 } else { -1.0 } })
     }
 }
 

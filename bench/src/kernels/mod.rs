@@ -124,7 +124,7 @@ impl<B> Rows<'_, '_, B> {
     }
 }
 
-/// Residual, cell guard, Jacobian, wall columns and products.
+/// Residual, Jacobian, wall columns and products.
 fn grid_equations<B: BenchBackend, T: Real>(
     rows: &mut Rows<'_, '_, B>,
     data: &EllipticData,
@@ -138,10 +138,6 @@ fn grid_equations<B: BenchBackend, T: Real>(
     let bytes = 8 * (2 * nodes + 9 * points);
     rows.add("residual", bytes, || {
         backend.residual(&mut state, &mut f)?;
-        Ok(())
-    })?;
-    rows.add("cell guard", 16 * nodes, || {
-        backend.cell_guard(&state)?;
         Ok(())
     })?;
     let mut a = backend.matrix::<T>(&EllPattern::nine_point(mi, mj, data.periodic))?;

@@ -7,10 +7,10 @@ use super::{CpuBackend, EllMatrix};
 use crate::backend::elliptic::WALL_ENTRIES;
 use crate::backend::error::{check_length, check_room};
 use crate::backend::{
-    Backend, CellGuard, EllipticBackend, EllipticData, GridBackend, LevelSize, Merit, Real, Result,
+    Backend, EllipticBackend, EllipticData, Evaluation, GridBackend, LevelSize, Real, Result,
 };
 use crate::grid::initial::{InitialSettings, Outline, hyperbolic};
-use crate::grid::quality::{Quality, measure};
+use crate::grid::quality::{Quality, larger, measure};
 use crate::grid::{Grid, Symmetry, Topology};
 use crate::pde::{EllipticSettings, moved};
 use crate::simd;
@@ -68,14 +68,38 @@ pub struct EllipticState {
     pub(super) amplitudes: [Vec<f64>; 4],
     /// Weights of the merit, those of the last residual and those that are kept.
     merit_weights: [Vec<f64>; 2],
-    /// Squared merits of each row of points with both: one partial sum a row.
-    row_sums: Vec<[f64; 2]>,
+    /// The largest residual of each row of points, and its squared merits with both weights.
+    row_results: Vec<[f64; 3]>,
 }
 
 impl EllipticState {
     /// Nodes in a row of the frame.
     fn stride(&self) -> usize {
         self.data.mi + 2
+    }
+
+    /// Cells whose area is not positive, and the smallest area.
+    fn cells(&self) -> (usize, f64) {
+        let (stride, x, y) = (self.stride(), &self.data.x, &self.data.y);
+        let area = |k: usize| {
+            let (a, b, c, d) = (k, k + 1, k + stride + 1, k + stride);
+            0.5 * ((x[c] - x[a]) * (y[d] - y[b]) - (x[d] - x[b]) * (y[c] - y[a]))
+        };
+        // The first column of a periodic frame repeats the last one.
+        let first = usize::from(self.data.periodic);
+        let row = |j: usize| {
+            let (mut folded, mut min_area) = (0, f64::INFINITY);
+            for k in j * stride + first..(j + 1) * stride - 1 {
+                let area = area(k);
+                // A NaN counts as folded.
+                folded += usize::from(area.is_nan() || area <= 0.0);
+                min_area = area.min(min_area);
+            }
+            (folded, min_area)
+        };
+        let worse = |a: (usize, f64), b: (usize, f64)| (a.0 + b.0, a.1.min(b.1));
+        let of_rows = |rows: Range<usize>| rows.map(row).fold((0, f64::INFINITY), worse);
+        reduce(0..self.data.mj + 1, 8, &of_rows, &worse)
     }
 }
 
@@ -104,7 +128,7 @@ impl EllipticBackend for CpuBackend {
             data,
             amplitudes: [mi, mi, mj, mj].map(|points| vec![0.0; 2 * points]),
             merit_weights: [(); 2].map(|()| vec![0.0; mi * mj]),
-            row_sums: vec![[0.0; 2]; mj],
+            row_results: vec![[0.0; 3]; mj],
         };
         Ok((state, guess))
     }
@@ -159,19 +183,22 @@ impl EllipticBackend for CpuBackend {
         self.download(u, whole)
     }
 
-    fn residual(&self, state: &mut EllipticState, f: &mut Vec<f64>) -> Result<Merit> {
+    fn residual(&self, state: &mut EllipticState, f: &mut Vec<f64>) -> Result<Evaluation> {
         check_length(f.len(), self.size(state).values())?;
-        let EllipticState { data, amplitudes, merit_weights, row_sums } = state;
+        let EllipticState { data, amplitudes, merit_weights, row_results } = state;
         let (mi, [merit_weights, kept]) = (data.mi, merit_weights);
         let weights = merit_weights.par_chunks_mut(mi).zip(kept.par_chunks(mi));
-        let rows = f.par_chunks_mut(2 * mi).zip(weights).zip(&mut *row_sums);
-        rows.enumerate().for_each(|(j, ((f, (merit_weights, kept)), sums))| {
+        let rows = f.par_chunks_mut(2 * mi).zip(weights).zip(&mut *row_results);
+        rows.enumerate().for_each(|(j, ((f, (merit_weights, kept)), found))| {
             let row = PointRow::new(data, amplitudes, j);
-            simd::run(ResidualRow { row, merit_weights, kept, f, sums });
+            simd::run(ResidualRow { row, merit_weights, kept, f, found });
         });
         let merit =
-            |k: usize| (row_sums.iter().map(|sums| sums[k]).sum::<f64>() / f.len() as f64).sqrt();
-        Ok(Merit { own: merit(0), kept: merit(1) })
+            |k: usize| (row_results.iter().map(|row| row[k]).sum::<f64>() / f.len() as f64).sqrt();
+        let largest = row_results.iter().map(|row| row[0]).fold(0.0, larger);
+        let (merit, kept_merit) = (merit(1), merit(2));
+        let (folded, min_area) = state.cells();
+        Ok(Evaluation { merit, kept_merit, largest, folded, min_area })
     }
 
     fn keep_weights(&self, state: &mut EllipticState) {
@@ -194,33 +221,6 @@ impl EllipticBackend for CpuBackend {
             rows.for_each(|(j, slots)| simd::run(WallRow { row: row(j), slots }));
         }
         Ok(())
-    }
-
-    fn cell_guard(&self, state: &EllipticState) -> Result<CellGuard> {
-        let stride = state.stride();
-        let (x, y) = (&state.data.x, &state.data.y);
-        let area = |k: usize| {
-            let (a, b, c, d) = (k, k + 1, k + stride + 1, k + stride);
-            0.5 * ((x[c] - x[a]) * (y[d] - y[b]) - (x[d] - x[b]) * (y[c] - y[a]))
-        };
-        // The first column of a periodic frame repeats the last one.
-        let first = usize::from(state.data.periodic);
-        let row = |j: usize| {
-            let mut guard = CellGuard { folded: 0, min_area: f64::INFINITY };
-            for k in j * stride + first..(j + 1) * stride - 1 {
-                let area = area(k);
-                // A NaN counts as folded.
-                guard.folded += usize::from(area.is_nan() || area <= 0.0);
-                guard.min_area = guard.min_area.min(area);
-            }
-            guard
-        };
-        let worse = |a: CellGuard, b: CellGuard| CellGuard {
-            folded: a.folded + b.folded,
-            min_area: a.min_area.min(b.min_area),
-        };
-        let none = CellGuard { folded: 0, min_area: f64::INFINITY };
-        Ok(reduce(0..state.data.mj + 1, 8, &|rows| rows.map(row).fold(none, worse), &worse))
     }
 
     fn nodes(&self, state: EllipticState, topology: Topology) -> Result<Grid> {

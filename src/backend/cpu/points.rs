@@ -4,6 +4,7 @@
 //! first: there nothing can alias the operands, and the loop over its points has no branch.
 
 use crate::backend::{EllipticData, Real};
+use crate::grid::quality::larger;
 use crate::pde::{Metrics, Stencil, StencilBlocks, merit_weight, residual, row_weight};
 use crate::simd::Kernel;
 use crate::sparse::{STENCIL, TEN_SLOTS};
@@ -148,21 +149,21 @@ fn chunks(columns: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     columns.step_by(CHUNK).map(move |first| first..(first + CHUNK).min(end))
 }
 
-/// f ← w R in row j, the weights of the merit there, and the sums of the squared merits with these and with those that
-/// are kept.
+/// f ← w R in row j, the weights of the merit there, and the largest entry and the sums of the squared merits with these
+/// weights and with those that are kept.
 pub(super) struct ResidualRow<'a> {
     pub(super) row: PointRow<'a>,
     pub(super) merit_weights: &'a mut [f64],
     pub(super) kept: &'a [f64],
     pub(super) f: &'a mut [f64],
-    pub(super) sums: &'a mut [f64; 2],
+    pub(super) found: &'a mut [f64; 3],
 }
 
 impl Kernel for ResidualRow<'_> {
     #[inline(always)]
     fn run(self) {
-        let Self { row, merit_weights, kept, f, sums: total } = self;
-        let mut sums = [[0.0; LANES]; 2];
+        let Self { row, merit_weights, kept, f, found } = self;
+        let (mut most, mut sums) = ([0.0; LANES], [[0.0; LANES]; 2]);
         for columns in chunks(0..row.data.mi) {
             let n = columns.len();
             let points = Points::new(row, &columns);
@@ -184,6 +185,11 @@ impl Kernel for ResidualRow<'_> {
             }
             merit_weights[columns.clone()].copy_from_slice(&merits[..n]);
             f[2 * columns.start..2 * columns.end].copy_from_slice(scaled[..n].as_flattened());
+            for entries in scaled.as_flattened().as_chunks::<LANES>().0 {
+                for (most, entry) in most.iter_mut().zip(entries) {
+                    *most = larger(entry.abs(), *most);
+                }
+            }
             for (sums, squares) in sums.iter_mut().zip(&squares) {
                 for squares in squares.as_chunks::<LANES>().0 {
                     for (sum, square) in sums.iter_mut().zip(squares) {
@@ -192,7 +198,8 @@ impl Kernel for ResidualRow<'_> {
                 }
             }
         }
-        *total = sums.map(|sums| sums.iter().sum());
+        let [own, kept] = sums.map(|sums| sums.iter().sum());
+        *found = [most.into_iter().fold(0.0, larger), own, kept];
     }
 }
 
@@ -242,7 +249,9 @@ impl<T: Real> JacobianRow<'_, T> {
                 }
             }
             for i in self.row.without_equations(&columns) {
-                numbers.iter_mut().for_each(|slot| slot[i] = [T::zero(); 2]);
+                for slot in &mut numbers {
+                    slot[i] = [T::zero(); 2];
+                }
             }
             for (slot, numbers) in self.slots.iter_mut().zip(&numbers) {
                 let rows = &mut slot[2 * columns.start..2 * columns.end];
@@ -335,7 +344,9 @@ impl<T: Real> Kernel for WallRow<'_, T> {
                     entries[1][i] = q.map(T::narrow);
                 }
                 for i in row.without_equations(&columns) {
-                    entries.iter_mut().for_each(|slot| slot[i] = [T::zero(); 2]);
+                    for slot in &mut entries {
+                        slot[i] = [T::zero(); 2];
+                    }
                 }
                 for (slot, entries) in slots.iter_mut().zip(&entries) {
                     slot[rows.clone()].copy_from_slice(entries[..columns.len()].as_flattened());

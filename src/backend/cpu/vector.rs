@@ -4,6 +4,7 @@ use super::{CpuBackend, PIECE};
 use crate::backend::error::{check_length, check_lengths, check_room};
 use crate::backend::scalars::{Coefficient, Epilogue, HALTED, LOG, ONE, SLOTS, Slot};
 use crate::backend::{Advance, Backend, Pair, Projection, Real, Result, Step};
+use crate::grid::quality::larger;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -39,8 +40,6 @@ impl Backend for CpuBackend {
     }
 
     fn max_abs<T: Real>(&self, x: &Vec<T>) -> Result<f64> {
-        // f64::max would drop a NaN.
-        let larger = |a: f64, b: f64| if a.is_nan() || a > b { a } else { b };
         Ok(reduce(
             0..x.len(),
             PIECE,

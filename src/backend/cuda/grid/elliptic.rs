@@ -1,7 +1,7 @@
 //! The grid equations on the CUDA backend.
 
 use super::nodes::{Columns, CudaGrid, GatheredColumns, Receivers, first_line};
-use crate::backend::cuda::algebra::{CudaMatrix, CudaVector, sum};
+use crate::backend::cuda::algebra::{CudaMatrix, CudaVector};
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::{Halo, RankContext};
 use crate::backend::cuda::device::{Buffer, GRANTED};
@@ -11,8 +11,9 @@ use crate::backend::cuda::launch::{LaunchShape, Result, WARP, kernels, launch};
 use crate::backend::elliptic::WALL_ENTRIES;
 use crate::backend::error::{check_length, check_room};
 use crate::backend::{
-    CellGuard, DeviceError, EllipticBackend, EllipticData, GridBackend, LevelSize, Merit, Real,
+    DeviceError, EllipticBackend, EllipticData, Evaluation, GridBackend, LevelSize, Real,
 };
+use crate::grid::quality::larger;
 use crate::grid::{Grid, Seam, Topology};
 use crate::pde::{EllipticSettings, WallTerms, moved};
 use crate::sparse::{Structure, WalledSides};
@@ -193,15 +194,24 @@ impl EllipticBackend for CudaBackend {
         self.unknown_lines(u, ranks, Receivers::All, whole)
     }
 
-    fn residual(&self, state: &mut CudaElliptic, f: &mut CudaVector<f64>) -> Result<Merit> {
+    fn residual(&self, state: &mut CudaElliptic, f: &mut CudaVector<f64>) -> Result<Evaluation> {
         check_length(f.len(), state.size.values())?;
         let [merits, kept] = &state.merit_weights;
-        let of = (state.extents(), state.shared(), merits, kept, &*f);
-        let squares = self.reduce::<f64, 2>(kernels::residual, state.points(), of, sum)?;
+        // The first column of cells of a closed frame repeats the last one, and that of a band is
+        // the last one of the band before it.
+        let counted = self.ranks.as_ref().map_or(state.size.periodic, |ranks| ranks.neighbours[0]);
+        let of = (state.extents(), u32::from(counted), state.shared(), merits, kept, &*f);
+        let combine = |k, a: f64, b| match k {
+            0 => larger(a, b),
+            4 => a.min(b),
+            _ => a + b,
+        };
+        let [largest, own, kept, folded, min_area] =
+            self.reduce::<f64, _>(kernels::residual, state.points(), of, combine)?;
         let columns = self.ranks.as_ref().map_or(state.size.mi, |ranks| ranks.bands.columns());
         let merit = |square: f64| (square / (2 * columns * state.size.mj) as f64).sqrt();
-        let [own, kept] = squares.map(merit);
-        Ok(Merit { own, kept })
+        let (merit, kept_merit) = (merit(own), merit(kept));
+        Ok(Evaluation { merit, kept_merit, largest, folded: folded as usize, min_area })
     }
 
     fn keep_weights(&self, state: &mut CudaElliptic) {
@@ -233,17 +243,6 @@ impl EllipticBackend for CudaBackend {
                 launch!(self => wall_columns[T, shape](state.extents(), state.shared(), &b.values))
             }
         }
-    }
-
-    fn cell_guard(&self, state: &CudaElliptic) -> Result<CellGuard> {
-        // The first column of cells of a closed frame repeats the last one, and that of a band is
-        // the last one of the band before it.
-        let counted = self.ranks.as_ref().map_or(state.size.periodic, |ranks| ranks.neighbours[0]);
-        let of = (state.extents(), u32::from(counted), &state.x, &state.y);
-        let combine = |k, a: f64, b| if k == 0 { a + b } else { a.min(b) };
-        let [folded, min_area] =
-            self.reduce::<f64, 2>(kernels::cell_guard, state.points(), of, combine)?;
-        Ok(CellGuard { folded: folded as usize, min_area })
     }
 
     fn nodes(&self, state: CudaElliptic, topology: Topology) -> Result<CudaGrid> {

@@ -96,7 +96,7 @@ sources! {
         multiply_wall_columns, clear_walls, multiply_explicit, inverse_diagonal, inverse_diagonal_nine_point,
     }
     Elliptic "elliptic.cu" BOTH BOTH [COMMON, EQUATIONS] {
-        residual, jacobian, jacobian_by_ten_numbers, wall_columns, load_state, cell_guard,
+        residual, jacobian, jacobian_by_ten_numbers, wall_columns, load_state,
     }
     Movement "movement.cu" ONE NONE [COMMON, COLUMNS, EQUATIONS] {
         node_shares, displace_nodes, frame_product, frame_sums, pad_columns, fold_seam, take_nodes,
