@@ -45,7 +45,7 @@ impl<T: Real> CudaMatrix<T> {
         Ok(matrix)
     }
 
-    /// A matrix with this pattern whose values are to be set.
+    /// A zero matrix with this pattern.
     pub(crate) fn new(backend: &CudaBackend, pattern: &EllPattern) -> Result<Self> {
         let (device, rows) = (&backend.device, pattern.rows());
         let (mut columns, mut halo, mut stride) = (None, None, rows.next_multiple_of(SLOT_UNIT));
@@ -61,7 +61,7 @@ impl<T: Real> CudaMatrix<T> {
             }
             _ => {}
         }
-        let values = Buffer::unset(device, stride * pattern.width())?;
+        let values = Buffer::zeros(device, stride * pattern.width())?;
         Ok(Self { pattern: pattern.clone(), stride, values, columns, halo })
     }
 

@@ -236,13 +236,8 @@ impl EllipticBackend for CudaBackend {
             }
             _ => launch!(self => jacobian[T, shape](own, of))?,
         }
-        match (&state.walls[0], b) {
-            (_, None) => Ok(()),
-            (None, Some(b)) => b.values.clear(),
-            (Some(_), Some(b)) => {
-                launch!(self => wall_columns[T, shape](state.extents(), state.shared(), &b.values))
-            }
-        }
+        let (Some(_), Some(b)) = (&state.walls[0], b) else { return Ok(()) };
+        launch!(self => wall_columns[T, shape](state.extents(), state.shared(), &b.values))
     }
 
     fn nodes(&self, state: CudaElliptic, topology: Topology) -> Result<CudaGrid> {
