@@ -63,6 +63,14 @@ fn check_products<S: Subject, T: Real>(subject: &S, pattern: &EllPattern, skips:
     }
 }
 
+pub fn a_new_matrix_is_zero<S: Subject>(subject: &S) {
+    let nine_point = EllPattern::nine_point(37, 5, true);
+    for pattern in [nine_point, EllPattern::ten_numbers(37, 5, true), general_pattern(37)] {
+        let values = subject.matrix_values(&subject.matrix::<f32>(&pattern).unwrap()).unwrap();
+        assert!(values.iter().all(|value| value.to_bits() == 0));
+    }
+}
+
 pub fn products_on_the_nine_point_pattern<S: Subject>(subject: &S) {
     for pattern in nine_point_patterns() {
         let last = pattern.rows().min(62);

@@ -128,6 +128,7 @@ macro_rules! conformance {
             wall_terms_are_those_of_the_host
         );
         conformance!(@module $backend, matrices,
+            a_new_matrix_is_zero
             products_on_the_nine_point_pattern
             products_by_ten_numbers
             entries_of_ten_numbers
