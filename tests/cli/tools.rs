@@ -123,9 +123,9 @@ fn quantities_are_shown_in_units_of_their_size() {
     let scratch = Scratch::with_case(SMALLEST);
     for (ni, nj, words) in [
         (129, 33, "38 MB, 0.1 s"),
-        (1025, 821, "519 MB, 3.0 s"),
-        (2049, 1640, "2.0 GB, 12 s"),
-        (20001, 9000, "103.5 GB, 11 min"),
+        (1025, 821, "507 MB, 3.0 s"),
+        (2049, 1640, "1.9 GB, 12 s"),
+        (20001, 9000, "100.8 GB, 11 min"),
     ] {
         let size = format!("--set grid.ni={ni} --set grid.nj={nj} --set grid.max_turn=180");
         let said = scratch.run(&format!("check wing.toml {size}")).succeeds();
