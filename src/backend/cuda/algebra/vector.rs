@@ -14,6 +14,7 @@ use crate::backend::cuda::launch::{
 use crate::backend::error::{check_length, check_lengths, check_room};
 use crate::backend::scalars::{Coefficient, Criterion, Epilogue, LOG, SLOTS, Slot};
 use crate::backend::{Advance, Backend, Pair, Projection, Real, Step};
+use crate::grid::quality::larger;
 use bytemuck::Zeroable;
 
 /// A vector in a GPU's memory.
@@ -78,8 +79,8 @@ impl Backend for CudaBackend {
     }
 
     fn max_abs<T: Real>(&self, x: &CudaVector<T>) -> Result<f64> {
-        let [most] =
-            self.reduce::<T, 1>(kernels::max_abs, x.len(), (x.len() as u64, x), largest)?;
+        let (n, of) = (x.len(), (x.len() as u64, x));
+        let [most] = self.reduce::<T, 1>(kernels::max_abs, n, of, |_, a, b| larger(a, b))?;
         Ok(most)
     }
 
@@ -214,11 +215,6 @@ pub(super) fn step_vectors<T: Real>(
 
 pub(crate) fn sum(_: usize, a: f64, b: f64) -> f64 {
     a + b
-}
-
-/// The larger of two; a NaN wins.
-fn largest(_: usize, a: f64, b: f64) -> f64 {
-    if a.is_nan() || a > b { a } else { b }
 }
 
 pub(super) fn factor(of: Coefficient) -> ScalarFactor {
