@@ -25,9 +25,7 @@ impl EllipticState {
             (p + own[0] * wall.phi[k], q + own[1] * wall.psi[k])
         });
         let metrics = stencil.metrics();
-        let corner = data.walled_sides().corner((i, j), data.mi, data.mj);
-        let w = if corner { 0.0 } else { row_weight(&metrics) };
-        let b = StencilBlocks::new(&metrics, p, q);
+        let (b, w) = (StencilBlocks::new(&metrics, p, q), row_weight(&metrics));
         let full = |m: [Vec2; 2]| [m[0][0], m[0][1], m[1][0], m[1][1]].map(|c| w * c);
         let scalar = |c: f64| full([[c, 0.0], [0.0, c]]);
         let (same, other) = (scalar(b.diagonal), scalar(-b.diagonal));

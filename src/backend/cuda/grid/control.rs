@@ -36,22 +36,19 @@ impl CudaBackend {
         let control = [part.inner(&controls, 0)?, part.inner(&controls, 1)?].map(Arc::new);
         drop(controls);
         let line = (&grid.line.x[..], &grid.line.y[..]);
-        let mut of_wall = None;
+        let (mut wall, mut offsets, mut memory) = (None, [Pointer::NULL; 2], None);
         if settings.control.wall == WallControl::Coupled {
             let heights = settings.heights(topology, line.0, line.1);
             let lengths = decay_lengths(topology, line, &heights, settings.control.decay);
             let own: Vec<f64> = part.unknown.clone().map(|i| lengths[i]).collect();
-            let offsets = [0, 1].map(|k| part.frame_offsets(|i| heights[i] * normals[i][k]));
-            let (_memory, [own, x, y]) =
-                Buffer::from_several(&self.device, [&own, &offsets[0], &offsets[1]])?;
-            let terms = part.wall_terms(&arc, own)?.map(Arc::new);
-            of_wall = Some((terms, [part.frame(&grid.x, x)?, part.frame(&grid.y, y)?]));
+            let [x, y] = [0, 1].map(|k| part.frame_offsets(|i| heights[i] * normals[i][k]));
+            let (uploaded, [own, x, y]) = Buffer::from_several(&self.device, [&own, &x, &y])?;
+            wall = Some(part.wall_terms(&arc, own)?.map(Arc::new));
+            (offsets, memory) = ([x, y], Some(uploaded));
         }
         drop(arc);
-        let (wall, frame) = match of_wall {
-            Some((terms, frame)) => (Some(terms), frame),
-            None => (None, part.whole_frame()?),
-        };
+        let frame = part.frame(offsets)?;
+        drop(memory);
         let place = (size, part.frame_columns(), grid.line.clone());
         self.state(place, frame, control, [wall, None, None, None])
     }
@@ -182,19 +179,16 @@ impl<'a> GridPart<'a> {
         self.frame_columns().distinct().map(offset).collect()
     }
 
-    /// The nodes as a frame.
-    pub(super) fn whole_frame(&self) -> Result<[Buffer<f64>; 2]> {
-        let frame = |nodes| self.frame(nodes, Pointer::NULL);
-        Ok([frame(&self.grid.x)?, frame(&self.grid.y)?])
-    }
-
-    /// One coordinate of the nodes as a frame, the row next to the wall at `offsets` from it, if there are any.
-    fn frame(&self, nodes: &Buffer<f64>, offsets: Pointer<f64>) -> Result<Buffer<f64>> {
+    /// The nodes as a frame, the row next to the wall at the offsets in x and y from it, if they are not null.
+    pub(super) fn frame(&self, offsets: [Pointer<f64>; 2]) -> Result<[Buffer<f64>; 2]> {
         let (columns, mi, nj) = (&self.grid.columns, self.size.mi, self.grid.nj);
-        let frame = self.unset((mi + 2) * nj)?;
         let size = (columns.held(), self.first(), mi as u32, nj as u32);
-        launch!(self.backend => frame_nodes[f64, LaunchShape::threads(frame.len())](size, nodes,
-            offsets, &frame))?;
-        Ok(frame)
+        let frame = |nodes: &Buffer<f64>, offsets: Pointer<f64>| -> Result<_> {
+            let frame = self.unset((mi + 2) * nj)?;
+            launch!(self.backend => frame_nodes[f64, LaunchShape::threads(frame.len())](size, nodes,
+                offsets, &frame))?;
+            Ok(frame)
+        };
+        Ok([frame(&self.grid.x, offsets[0])?, frame(&self.grid.y, offsets[1])?])
     }
 }

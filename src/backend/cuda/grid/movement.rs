@@ -88,7 +88,7 @@ impl MovementBackend for CudaBackend {
     ) -> Result<(CudaElliptic, CudaVector<f64>)> {
         let part = GridPart::new(self, nodes);
         let place = (state.size, part.frame_columns(), nodes.line.clone());
-        let frame = part.whole_frame()?;
+        let frame = part.frame([Pointer::NULL; 2])?;
         let state = self.like(state, place, frame)?;
         let guess = self.first_guess(&state)?;
         Ok((state, guess))
