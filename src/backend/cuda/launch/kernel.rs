@@ -160,8 +160,7 @@ sources! {
         restrict_compact, restrict_full, restrict_sides, restrict_sums, prolong, prolong_sides, join_pieces,
     }
     Inverse "inverse.cu" BOTH SINGLE [COMMON, NUMBERS, LEVEL] {
-        gather_columns, eliminate_columns, invert_columns, reduce_columns, apply_inverse, reduce_right,
-        apply_reduced, correct_runs,
+        gather_columns, eliminate_columns, invert_columns, reduce_columns, solve_columns,
     }
     Spikes "spikes.cu" BOTH NONE [COMMON, NUMBERS, LEVEL, PEERS, HALO] {
         make_spikes, join_lines,
