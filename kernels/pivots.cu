@@ -10,8 +10,8 @@ FACTOR(factor_levels, SECTION)
 // from the end, none where the fine level has none; N and S are couplings of the points beside it where equations are
 // transposed. One block.
 #define SMALLEST_NORTH real(0.05)
-KERNEL(count_borders, LevelLayout layout, real* values,
-       const uint32* fine_borders, uint32* borders) {
+__device__ void count_borders_of(const LevelLayout& layout, real* values, const uint32* fine_borders,
+                                 uint32* borders) {
     const Operator<false> a = operator_of<false>(layout, values);
     double kept[2] = {0, 0};
     const int of_north = layout.transposed() ? 2 : 1, of_south = layout.transposed() ? 0 : 1;
@@ -33,4 +33,12 @@ KERNEL(count_borders, LevelLayout layout, real* values,
         borders[2 * end] = count > 0 && 2 * count >= layout.mi ? SIGNED_BORDERS : NO_BORDERS;
         borders[2 * end + 1] = count;
     });
+}
+
+// Counts the borders of `count` levels but the first, each coarser than the one before.
+KERNEL(count_borders, FactoredLevels levels, uint32 count) {
+    for (uint32 k = 1; k < count; ++k) {
+        const FactoredLevel& level = levels.at[k];
+        count_borders_of({level.layout}, level.values, levels.at[k - 1].borders, level.borders);
+    }
 }

@@ -51,29 +51,34 @@ impl Work {
             backend.transpose(&a, &mut t)?;
         }
         let a = if self.transposed { &t } else { &a };
-        let mut fine = backend.finest_level::<_, M>(None, kind, self.transposed, a, columns)?;
-        backend.factor(std::slice::from_ref(&fine))?;
+        let mut levels =
+            vec![backend.finest_level::<_, M>(None, kind, self.transposed, a, columns)?];
+        backend.factor(&levels)?;
         let mut v = backend.zeros(right.len())?;
         // The previous contents of a level must not matter.
         for scale in [-3.0, 1.0] {
             backend.upload(&right.iter().map(|f| scale * f).collect::<Vec<_>>(), &mut v)?;
-            backend.load_right(&v, &mut fine)?;
-            backend.smooth(&mut fine, Order::Forward)?;
+            backend.load_right(&v, &mut levels[0])?;
+            backend.smooth(&mut levels[0], Order::Forward)?;
             if self.cycle {
-                backend.smooth(&mut fine, Order::Forward)?;
-                let mut coarse = backend.coarse_level(None, &fine, self.coarsening)?;
-                backend.factor(std::slice::from_ref(&coarse))?;
+                backend.smooth(&mut levels[0], Order::Forward)?;
+                let coarse = backend.coarse_level(None, &levels[0], self.coarsening)?;
+                levels.insert(1, coarse);
+                levels.truncate(2);
+                backend.factor(&levels)?;
+                let (fine, coarse) = levels.split_at_mut(1);
+                let (fine, coarse) = (&mut fine[0], &mut coarse[0]);
                 // A W cycle: the sums of the first row are zero after a sweep, but not after a correction.
                 for _ in 0..2 {
-                    backend.restrict_residual(&mut fine, &mut coarse)?;
-                    backend.smooth(&mut coarse, Order::Forward)?;
-                    backend.smooth(&mut coarse, Order::Reverse)?;
-                    backend.prolong(&coarse, &mut fine, None)?;
+                    backend.restrict_residual(fine, coarse)?;
+                    backend.smooth(coarse, Order::Forward)?;
+                    backend.smooth(coarse, Order::Reverse)?;
+                    backend.prolong(coarse, fine, None)?;
                 }
-                backend.smooth(&mut fine, Order::Reverse)?;
+                backend.smooth(fine, Order::Reverse)?;
             }
         }
-        backend.store_solution(&fine, &mut v)?;
+        backend.store_solution(&levels[0], &mut v)?;
         let mut u = vec![0.0; right.len()];
         backend.download(&v, &mut u)?;
         Ok(u)

@@ -81,11 +81,7 @@ impl MultigridBackend for CudaBackend {
         // A whole level is made of the pieces of all ranks.
         let planes = [BLOCK_VALUES, coarse.operator_planes()];
         coarse.join(self, planes, |level| &level.operator, Pointer::NULL)?;
-        coarse.choose_borders(self, fine)?;
         coarse.turn_operator(self, false)?;
-        if let (Some(coarse), Some(fine)) = (&coarse.turned, &fine.turned) {
-            coarse.choose_borders(self, fine)?;
-        }
         Ok(coarse)
     }
 

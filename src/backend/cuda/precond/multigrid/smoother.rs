@@ -11,7 +11,6 @@ use crate::backend::cuda::launch::{KernelName, LaunchShape, Result, WARP, kernel
 use crate::backend::{LevelSize, Real};
 use crate::sparse::WalledSides;
 use bytemuck::Zeroable;
-use std::iter;
 
 /// Most levels of one launch that factors lines.
 const MOST_FACTORED: usize = 16;
@@ -33,27 +32,19 @@ impl<M: Real> CudaLevel<M> {
         };
         let launch = |name, levels: &[&Self], blocks: &dyn Fn(&Self) -> usize| -> Result<()> {
             for levels in levels.chunks(MOST_FACTORED) {
-                let (mut of, mut first) = (FactoredLevels::zeroed(), 0);
-                for (of, level) in of.at.iter_mut().zip(levels) {
-                    *of = FactoredLevel {
-                        layout: level.layout(),
-                        first: first as u32,
-                        xi_chunks: level.xi_chunks() as u32,
-                        values: (&level.operator).into(),
-                        borders: (&level.borders).into(),
-                    };
-                    first += blocks(level);
-                }
+                let (of, first) = Self::factored(levels, blocks);
                 let shape = LaunchShape::new(first, FACTOR_THREADS as u32);
                 launch!(backend => (name)[M, shape](of, levels.len() as u32, &coarsest.bad))?;
             }
             Ok(())
         };
         let warps = |lines: usize| lines.div_ceil(WARP);
-        let all: Vec<&Self> = levels
-            .iter()
-            .flat_map(|level| iter::once(level).chain(level.turned.as_deref()))
-            .collect();
+        let turned: Vec<&Self> =
+            levels.iter().filter_map(|level| level.turned.as_deref()).collect();
+        let own: Vec<&Self> = levels.iter().collect();
+        Self::choose_borders(backend, &own)?;
+        Self::choose_borders(backend, &turned)?;
+        let all = [own, turned].concat();
         launch(name, &all, &|level| {
             let LevelSize { mi, mj, .. } = level.size;
             warps(mi) + warps(mj) * level.xi_chunks()
@@ -72,14 +63,36 @@ impl<M: Real> CudaLevel<M> {
         if self.kind.has_xi() { open.div_ceil(FACTOR_CHUNK) } else { 0 }
     }
 
-    /// Decides whether this coarse level has wall terms.
-    pub(super) fn choose_borders(&self, backend: &CudaBackend, fine: &Self) -> Result<()> {
-        if self.kind.ends() == 0 {
-            return Ok(());
+    /// Decides which of these levels but the first, each coarser than the one before, have wall terms.
+    fn choose_borders(backend: &CudaBackend, levels: &[&Self]) -> Result<()> {
+        // Ranks agree on a level before the next one.
+        let most = if backend.ranks.is_some() { 2 } else { MOST_FACTORED };
+        for first in (0..levels.len().saturating_sub(1)).step_by(most - 1) {
+            let some = &levels[first..levels.len().min(first + most)];
+            if some[0].kind.ends() > 0 {
+                let shape = LaunchShape::new(1, COUNT_THREADS);
+                let (of, _) = Self::factored(some, |_| 0);
+                launch!(backend => count_borders[M, shape](of, some.len() as u32))?;
+                some[1].agree_on_borders(backend)?;
+            }
         }
-        launch!(backend => count_borders[M, LaunchShape::new(1, COUNT_THREADS)](self.layout(),
-            &self.operator, &fine.borders, &self.borders))?;
-        self.agree_on_borders(backend)
+        Ok(())
+    }
+
+    /// Levels as kernels take them, at most [`MOST_FACTORED`], and the blocks of all.
+    fn factored(levels: &[&Self], blocks: impl Fn(&Self) -> usize) -> (FactoredLevels, usize) {
+        let (mut of, mut first) = (FactoredLevels::zeroed(), 0);
+        for (of, level) in of.at.iter_mut().zip(levels) {
+            *of = FactoredLevel {
+                layout: level.layout(),
+                first: first as u32,
+                xi_chunks: level.xi_chunks() as u32,
+                values: (&level.operator).into(),
+                borders: (&level.borders).into(),
+            };
+            first += blocks(level);
+        }
+        (of, first)
     }
 
     /// Solves the eta-lines of `first`, then those of the other colour; then the xi-lines so, if
