@@ -264,6 +264,10 @@ impl WriteTarget {
     pub(super) fn of(path: &Path) -> Self {
         let mut path = path.to_path_buf();
         for _ in 0..LINKS {
+            // What is not there, as most files, no process has open.
+            if fs::symlink_metadata(&path).is_err() {
+                break;
+            }
             if folder_of(&path).canonicalize().is_ok_and(|folder| folder.starts_with("/proc")) {
                 return Self::Through(path);
             }
@@ -317,6 +321,10 @@ pub fn check_own(path: &Path, mark: &str) -> Result<(), IoError> {
 
 /// Whether two paths lead to one file, which need not be there.
 pub(super) fn is_same(a: &Path, b: &Path) -> bool {
+    // Links need not be followed one by one where one of the two files alone is there, as a new one and an input.
+    if fs::metadata(a).is_ok() != fs::metadata(b).is_ok() {
+        return false;
+    }
     let (WriteTarget::File(a), WriteTarget::File(b)) = (WriteTarget::of(a), WriteTarget::of(b))
     else {
         return false;

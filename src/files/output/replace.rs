@@ -118,10 +118,10 @@ pub(super) fn standing<'p>(
     prints: impl IntoIterator<Item = &'p Print>,
 ) -> Standing {
     let path = root.join(name);
-    match fs::metadata(&path) {
+    let Ok(link) = fs::symlink_metadata(&path) else { return Standing::Nothing };
+    match if link.is_symlink() { fs::metadata(&path) } else { Ok(link) } {
         // A link to nowhere is not gridgen's either.
-        Err(_) if fs::symlink_metadata(&path).is_ok() => return Standing::Foreign,
-        Err(_) => return Standing::Nothing,
+        Err(_) => return Standing::Foreign,
         Ok(found) if found.is_dir() => return Standing::Folder,
         Ok(found) if !found.is_file() => return Standing::Special,
         Ok(_) => {}
@@ -217,6 +217,8 @@ pub(super) fn admit<'p>(
     force: bool,
 ) -> Result<(), IoError> {
     let path = root.join(name);
+    // A file that may be replaced whatever it is need not be read.
+    let prints = prints.into_iter().filter(|_| !force);
     match standing(root, name, prints) {
         Standing::Folder => Err(WriteFault::IsAFolder.at(&path)),
         Standing::Special => Err(WriteFault::Exists.at(&path)),
