@@ -5,7 +5,7 @@ use crate::geometry::vector::{along, difference, distance};
 use crate::geometry::wall_normals;
 use crate::grid::boundary::{Meets, Name, PERIOD, Patch, Range, Segment, Side, SideKind};
 use crate::grid::{Grid, Outside, Topology};
-use crate::smooth::block::{interpolated, set};
+use crate::smooth::block::interpolated;
 
 /// Places of the blocks behind the O-grid.
 pub(super) const PASSAGE: usize = 1;
@@ -30,7 +30,7 @@ impl BladeLine {
         let [x, y] = grid.line(grid.nj - 1);
         Self {
             normals: wall_normals(x, y),
-            points: x.iter().zip(y).map(|(x, y)| [*x, *y]).collect(),
+            points: grid.row(grid.nj - 1),
             corners: passage.corners,
             pitch: passage.pitch,
         }
@@ -59,8 +59,8 @@ pub(super) fn passage_block(ring: &BladeLine, passage: &BladePassage) -> Grid {
     let mut grid = Grid::new(Topology::Rectangle, d - c + 1, passage.cells + 1);
     let top = passage.cells;
     for k in 0..=d - c {
-        set(&mut grid, [k, 0], ring.points[c + k]);
-        set(&mut grid, [k, top], ring.above(b - k));
+        grid.set([k, 0], ring.points[c + k]);
+        grid.set([k, top], ring.above(b - k));
     }
     for (i, low, high) in [(0, c, b), (d - c, d, a)] {
         let [from, to] = [ring.points[low], ring.above(high)];
@@ -79,7 +79,7 @@ pub(super) fn passage_block(ring: &BladeLine, passage: &BladePassage) -> Grid {
                 [2.0 * t3 - 3.0 * t2 + 1.0, t3 - 2.0 * t2 + t, 3.0 * t2 - 2.0 * t3, t3 - t2];
             let terms = [from, start, to, end].into_iter().zip(weights);
             let place = terms.fold([0.0; 2], |sum, (term, weight)| along(sum, term, weight));
-            set(&mut grid, [i, j], place);
+            grid.set([i, j], place);
         }
     }
     interpolated(&grid)
@@ -174,6 +174,6 @@ fn copy(grids: &mut [Grid], [from, to]: [Segment; 2], change: impl Fn([f64; 2]) 
     for k in 0..from.count() {
         let point = change(from.point(&grids[from.block], k, 0));
         let size = [grids[to.block].ni, grids[to.block].nj];
-        set(&mut grids[to.block], to.node(size, k), point);
+        grids[to.block].set(to.node(size, k), point);
     }
 }

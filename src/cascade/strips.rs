@@ -5,7 +5,6 @@ use super::{BladePassage, StripEnd};
 use crate::geometry::chord_lengths;
 use crate::geometry::vector::between;
 use crate::grid::{Grid, Seam, Topology};
-use crate::smooth::block::set;
 
 /// Share of the spacing of the first line in that of the points on the plane; the other part is even.
 const OWN_SPACING: f64 = 0.3;
@@ -39,7 +38,7 @@ fn strip(line: &[[f64; 2]], plane: StripEnd) -> Grid {
         let share = OWN_SPACING * s[i] / s[last] + (1.0 - OWN_SPACING) * i as f64 / last as f64;
         let to = [plane.x, centre + pitch * (share - 0.5)];
         for j in 0..=plane.cells {
-            set(&mut grid, [i, j], between(*from, to, j as f64 / plane.cells as f64));
+            grid.set([i, j], between(*from, to, j as f64 / plane.cells as f64));
         }
     }
     grid

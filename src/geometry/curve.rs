@@ -110,6 +110,12 @@ pub(crate) fn chord_lengths(points: &[[f64; 2]]) -> Vec<f64> {
     std::iter::once(0.0).chain(steps).collect()
 }
 
+/// These lengths as shares of the whole.
+pub(crate) fn length_shares(points: &[[f64; 2]]) -> Vec<f64> {
+    let s = chord_lengths(points);
+    s.iter().map(|length| length / s[s.len() - 1]).collect()
+}
+
 /// r'' at the knots: the tridiagonal continuity conditions of r',
 ///
 /// ```text

@@ -29,7 +29,7 @@ mod wake;
 pub(crate) use closed::distribute_closed_relaxed;
 pub use closed::{ClosedContour, Symmetry, distribute_closed};
 pub use curve::CubicSpline;
-pub(crate) use curve::chord_lengths;
+pub(crate) use curve::{chord_lengths, length_shares};
 pub use enclosure::{Enclosure, OuterSide};
 pub use error::{FileProblem, GeometryError};
 pub(crate) use given::wall_as_given;

@@ -22,12 +22,12 @@ pub fn block_behind(grid: &Grid, cells: usize) -> Option<Grid> {
         let thickness = distance(lower, upper);
         let places = spacing_between(nj, heights, thickness).ok()?;
         for (j, place) in places.into_iter().enumerate() {
-            let k = block.index(i, j);
-            [block.x[k], block.y[k]] = match j {
+            let at = match j {
                 0 => lower,
                 _ if j + 1 == nj => upper,
                 _ => between(lower, upper, place / thickness),
             };
+            block.set([i, j], at);
         }
     }
     Some(block)

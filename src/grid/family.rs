@@ -153,13 +153,8 @@ pub fn coarsened(grid: &Grid) -> Grid {
         Topology::Behind { around } => Topology::Behind { around: around.div_ceil(2) },
         same => same,
     };
-    let mut coarse = Grid::new(topology, grid.ni.div_ceil(2), grid.nj.div_ceil(2));
-    for j in 0..coarse.nj {
-        for i in 0..coarse.ni {
-            let k = coarse.index(i, j);
-            [coarse.x[k], coarse.y[k]] = grid.point(2 * i, 2 * j);
-        }
-    }
+    let size = [grid.ni, grid.nj].map(|nodes| nodes.div_ceil(2));
+    let mut coarse = Grid::of_nodes(topology, size, |i, j| grid.point(2 * i, 2 * j));
     // Ranges of a file need not end at nodes that stay.
     coarse.outside = grid.outside.clone().filter(|outside| outside.given.is_empty());
     for (first, _) in coarse.outside.iter_mut().flat_map(|outside| &mut outside.sides) {

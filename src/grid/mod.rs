@@ -153,6 +153,19 @@ impl Grid {
         Self { topology, ni, nj, x: nodes(), y: nodes(), outside: None }
     }
 
+    /// A grid of `ni` × `nj` nodes with node (i, j) at `place(i, j)`.
+    pub(crate) fn of_nodes(
+        topology: Topology,
+        [ni, nj]: [usize; 2],
+        place: impl Fn(usize, usize) -> [f64; 2],
+    ) -> Self {
+        let mut grid = Self::new(topology, ni, nj);
+        for (j, i) in (0..nj).flat_map(|j| (0..ni).map(move |i| (j, i))) {
+            grid.set([i, j], place(i, j));
+        }
+        grid
+    }
+
     /// Position in `x` and `y` of node (i, j).
     #[inline]
     pub fn index(&self, i: usize, j: usize) -> usize {
@@ -164,6 +177,22 @@ impl Grid {
     pub fn point(&self, i: usize, j: usize) -> [f64; 2] {
         let k = self.index(i, j);
         [self.x[k], self.y[k]]
+    }
+
+    /// Sets node (i, j).
+    pub(crate) fn set(&mut self, [i, j]: [usize; 2], at: [f64; 2]) {
+        let k = self.index(i, j);
+        [self.x[k], self.y[k]] = at;
+    }
+
+    /// The nodes of line j.
+    pub(crate) fn row(&self, j: usize) -> Vec<[f64; 2]> {
+        (0..self.ni).map(|i| self.point(i, j)).collect()
+    }
+
+    /// The nodes of column i.
+    pub(crate) fn column(&self, i: usize) -> Vec<[f64; 2]> {
+        (0..self.nj).map(|j| self.point(i, j)).collect()
     }
 
     /// x and y of the nodes of line j.

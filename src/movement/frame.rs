@@ -3,9 +3,8 @@
 
 use super::tape::{Derivative, Tape};
 use crate::backend::{FixedLines, FixedPlaces};
-use crate::geometry::vector::{
-    Scalar, Vector, along, angle, cross, difference, distance, dot, middle, unit,
-};
+use crate::geometry::chord_lengths;
+use crate::geometry::vector::{Scalar, Vector, along, angle, cross, difference, dot, middle, unit};
 use crate::grid::{Grid, Seam, Topology};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -32,7 +31,7 @@ impl FixedNodeMap {
     /// The map of a grid whose last lines stay, from the last of the `lines` of constant j on: the outer line, and where
     /// that is a wall the line of its first cells, too.
     pub fn new(reference: Arc<Grid>, lines: usize) -> Self {
-        let line: Vec<Vector> = (0..reference.ni).map(|i| reference.point(i, 0)).collect();
+        let line = reference.row(0);
         let first_cells = (0..reference.ni)
             .map(|i| {
                 let first = difference(reference.point(i, 1), line[i]);
@@ -62,7 +61,7 @@ impl FixedNodeMap {
 
     /// The wall points of that.
     pub fn wall_points(&self) -> Vec<Vector> {
-        self.wall().map(|i| self.reference.point(i, 0)).collect()
+        self.reference.row(0)[self.wall()].to_vec()
     }
 
     /// Lines of constant j from the wall to the first that stays where it is.
@@ -138,19 +137,13 @@ impl FixedNodeMap {
         FixedNodes { wall: wall.len(), topology, places, nodes, derivative: tape.derivative() }
     }
 
-    /// The line j = 0 of the reference.
-    fn line_before(&self) -> Vec<Vector> {
-        (0..self.reference.ni).map(|i| self.reference.point(i, 0)).collect()
-    }
-
     /// The line j = 0.
     fn line<S: Scalar>(&self, wall: &[[S; 2]]) -> Vec<[S; 2]> {
         let (grid, range, before) = (&self.reference, self.wall(), self.wall_points());
         let (first, last) = (*range.start(), *range.end());
-        let behind = |range: Vec<usize>| -> Vec<Vector> {
-            range.into_iter().map(|i| grid.point(i, 0)).collect()
-        };
-        let (low, high) = (behind((0..=first).rev().collect()), behind((last..grid.ni).collect()));
+        let (mut low, high) = (grid.row(0), grid.row(0).split_off(last));
+        low.truncate(first + 1);
+        low.reverse();
         let (mut low, high) = if matches!(grid.topology, Topology::Blunt { .. }) {
             interfaces([&low, &high], wall)
         } else {
@@ -165,12 +158,12 @@ impl FixedNodeMap {
     /// The seam of an O-grid that holds it.
     fn seam<S: Scalar>(&self, line: &[[S; 2]]) -> Vec<[S; 2]> {
         let (grid, tangent) = (&self.reference, self.first_cells[0].0);
-        let before = self.line_before();
+        let before = grid.row(0);
         let [a, b] = segments(grid.topology, &before, 0);
         let then = (before[0], tangent.of(a, b));
         let [a, b] = segments(grid.topology, line, 0);
         let now = (line[0], tangent.of(a, b));
-        let seam: Vec<Vector> = (0..grid.nj).map(|j| grid.point(0, j)).collect();
+        let seam = grid.column(0);
         let (within, beyond) = seam.split_at(self.lines);
         let beyond = beyond.iter().map(|point| point.map(S::from));
         carried(within, then, now, &CUT).into_iter().chain(beyond).collect()
@@ -299,15 +292,6 @@ fn beside(topology: Topology, points: usize, i: usize) -> [usize; 2] {
     [before, after]
 }
 
-fn lengths(line: &[Vector]) -> Vec<f64> {
-    let steps = line.windows(2).map(|pair| distance(pair[0], pair[1]));
-    let sums = steps.scan(0.0, |sum, step| {
-        *sum += step;
-        Some(*sum)
-    });
-    std::iter::once(0.0).chain(sums).collect()
-}
-
 /// A line that begins at an edge, which moves from one place and direction to another:
 /// r + f [(E − E⁰) + (c − 1) a + s a^⊥] with c, s the turn and a, f of [`Decay`] (theory eq. 18).
 fn carried<S: Scalar>(line: &[Vector], then: Edge, now: Edge<S>, decay: &Decay) -> Vec<[S; 2]> {
@@ -342,7 +326,7 @@ const INTERFACE: Decay = Decay { power: 3, arm: f64::tanh };
 
 impl Decay {
     fn shares(&self, line: &[Vector]) -> Vec<f64> {
-        let lengths = lengths(line);
+        let lengths = chord_lengths(line);
         let whole = lengths.last().map_or(1.0, |length| length.powi(self.power).ln_1p());
         lengths.iter().map(|s| 1.0 - s.powi(self.power).ln_1p() / whole).collect()
     }
@@ -353,7 +337,7 @@ impl Decay {
             let reach = if s > 0.0 { (self.arm)(s / ARM) * ARM / s } else { 1.0 };
             difference(*r, edge).map(|c| c * reach)
         };
-        self.shares(line).into_iter().zip(line.iter().zip(lengths(line)).map(arm))
+        self.shares(line).into_iter().zip(line.iter().zip(chord_lengths(line)).map(arm))
     }
 }
 

@@ -52,7 +52,7 @@ use crate::backend::{EllipticData, LevelSize, MovementBackend};
 use crate::case::{LEAST_FIRST_CELL, SolverOptions};
 use crate::formats::Mesh;
 use crate::geometry::vector::{Vector, difference, dot};
-use crate::geometry::{first_contact, first_crossing};
+use crate::geometry::{first_contact, first_crossing, polygon_area};
 use crate::grid::boundary::{Range, Segment, Side};
 use crate::grid::quality::{Quality, measure};
 use crate::grid::{Grid, Outside, Topology, Verdict, block_behind};
@@ -337,7 +337,7 @@ impl Reference {
     /// The wall points of the reference: of an O-grid the last repeats the first, of a C-grid the edge is
     /// there twice, and those of a half grid run from one end on its plane of symmetry to the other.
     pub fn wall(&self) -> Vec<[f64; 2]> {
-        self.grid.topology.wall(self.grid.ni).map(|i| self.grid.point(i, 0)).collect()
+        self.grid.row(0)[self.grid.topology.wall(self.grid.ni)].to_vec()
     }
 
     /// Says why a fresh grid would be better than one of this quality, if so.
@@ -379,7 +379,7 @@ impl Reference {
             points
         };
         let (now, before) = (around(whole.clone()), around(self.frame.wall_points()));
-        if area(&now) * area(&before) < 0.0 {
+        if polygon_area(&now) * polygon_area(&before) < 0.0 {
             return Err(MovementError::Reversed);
         }
         if let Some(points) = shift(&self.wall(), wall).filter(|_| !open && !topology.periodic()) {
@@ -429,9 +429,4 @@ fn shift(reference: &[Vector], wall: &[Vector]) -> Option<usize> {
     let first = |k: &usize| square(wall[0], reference[*k]);
     let nearest = (0..n).min_by(|a, b| first(a).total_cmp(&first(b)))?;
     (nearest > 0 && apart(nearest) < 1e-3 * apart(0)).then_some(nearest)
-}
-
-/// Twice the area of a closed polygon, positive where it runs counter-clockwise.
-fn area(points: &[Vector]) -> f64 {
-    points.windows(2).map(|pair| crate::geometry::vector::cross(pair[0], pair[1])).sum()
 }

@@ -159,11 +159,7 @@ fn whole<T: Copy>(
 
 /// The grid of other rows.
 fn by_rows(grid: &Grid, topology: Topology, row: impl Fn(&[Vector]) -> Vec<Vector>) -> Grid {
-    let rows = (0..grid.nj).map(|j| {
-        let points: Vec<Vector> = (0..grid.ni).map(|i| grid.point(i, j)).collect();
-        row(&points)
-    });
-    let points: Vec<Vector> = rows.flatten().collect();
+    let points: Vec<Vector> = (0..grid.nj).flat_map(|j| row(&grid.row(j))).collect();
     let [x, y] = [0, 1].map(|k| points.iter().map(|point| point[k]).collect());
     Grid { topology, ni: points.len() / grid.nj, nj: grid.nj, x, y, outside: grid.outside.clone() }
 }

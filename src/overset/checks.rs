@@ -359,7 +359,7 @@ fn report(
         });
     }
     let covers = others.iter().filter(|_| zone.rim == Rim::Overset).map(|other| {
-        let line = outer_wall(zone);
+        let line = ElementWall::new(zone.grid.row(zone.grid.nj - 1), false, 0);
         let points = &other.wall.points()[1..];
         let inside = points.iter().filter(|point| line.contains(**point)).count();
         (other.zone.name.to_owned(), inside as f64 / points.len() as f64)
@@ -375,10 +375,4 @@ fn report(
         size_ratios,
         covers: covers.collect(),
     }
-}
-
-/// The outer line of a zone, as a closed wall.
-fn outer_wall(zone: Zone<'_>) -> ElementWall {
-    let grid = zone.grid;
-    ElementWall::new((0..grid.ni).map(|i| grid.point(i, grid.nj - 1)).collect(), false, 0)
 }

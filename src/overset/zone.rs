@@ -230,12 +230,6 @@ impl Background {
     /// The grid around the box from `low` to `high`, i along x and j along y.
     pub fn grid(&self, low: [f64; 2], high: [f64; 2]) -> Grid {
         let [x, y] = [0, 1].map(|c| self.lines(low[c], high[c]));
-        let mut grid = Grid::new(Topology::Rectangle, x.len(), y.len());
-        for (j, y) in y.iter().enumerate() {
-            let row = j * x.len()..(j + 1) * x.len();
-            grid.x[row.clone()].copy_from_slice(&x);
-            grid.y[row].fill(*y);
-        }
-        grid
+        Grid::of_nodes(Topology::Rectangle, [x.len(), y.len()], |i, j| [x[i], y[j]])
     }
 }

@@ -1,8 +1,8 @@
 //! A block in any orientation: nodes by side and depth, the turn to its wall, its interior from its sides, and nodes
 //! that slide along a side.
 
-use crate::geometry::chord_lengths;
 use crate::geometry::vector::{angle, between, difference, distance, foot};
+use crate::geometry::{chord_lengths, length_shares};
 use crate::grid::boundary::Side;
 use crate::grid::quality::{corner_tangent, signed_area};
 use crate::grid::{Grid, Seam, Topology};
@@ -19,17 +19,6 @@ pub fn side_named(name: &str) -> Option<Side> {
     Side::ALL.into_iter().find(|side| side.name() == name)
 }
 
-/// The points of the line j = 0.
-pub(super) fn wall(grid: &Grid) -> Vec<[f64; 2]> {
-    (0..grid.ni).map(|i| grid.point(i, 0)).collect()
-}
-
-/// Sets a node.
-pub(crate) fn set(grid: &mut Grid, [i, j]: [usize; 2], at: [f64; 2]) {
-    let k = grid.index(i, j);
-    [grid.x[k], grid.y[k]] = at;
-}
-
 /// An exchange of i and j and reversals of both, after which a side is j = 0 and cells are counter-clockwise.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Orientation {
@@ -43,11 +32,11 @@ impl Orientation {
         Self { exchanged, reversed: [(signed_area(grid) < 0.0) ^ exchanged ^ last, last] }
     }
 
-    /// The node that becomes the `k`-th one of a turned block.
-    fn source(self, turned: &Grid, k: usize) -> [usize; 2] {
-        let ([a, b], [i, j]) = (self.reversed, [k % turned.ni, k / turned.ni]);
-        let i = if a { turned.ni - 1 - i } else { i };
-        let j = if b { turned.nj - 1 - j } else { j };
+    /// The node that becomes node (i, j) of a turned block of `ni` × `nj` nodes.
+    fn source(self, [ni, nj]: [usize; 2], [i, j]: [usize; 2]) -> [usize; 2] {
+        let [a, b] = self.reversed;
+        let i = if a { ni - 1 - i } else { i };
+        let j = if b { nj - 1 - j } else { j };
         if self.exchanged { [j, i] } else { [i, j] }
     }
 
@@ -56,22 +45,20 @@ impl Orientation {
         if self == Self::default() {
             return grid.clone();
         }
-        let [ni, nj] = if self.exchanged { [grid.nj, grid.ni] } else { [grid.ni, grid.nj] };
+        let size = if self.exchanged { [grid.nj, grid.ni] } else { [grid.ni, grid.nj] };
         let around = grid.topology.closed() && !self.exchanged;
         let topology = if around { grid.topology } else { Topology::Rectangle };
-        let mut turned = Grid::new(topology, ni, nj);
-        for k in 0..ni * nj {
-            let [i, j] = self.source(&turned, k);
-            [turned.x[k], turned.y[k]] = grid.point(i, j);
-        }
-        turned
+        Grid::of_nodes(topology, size, |i, j| {
+            let [i, j] = self.source(size, [i, j]);
+            grid.point(i, j)
+        })
     }
 
     /// A turned block in the orientation of `grid`.
     pub(super) fn back(self, turned: &Grid, grid: &Grid) -> Grid {
-        let mut back = grid.clone();
-        for k in 0..turned.x.len() {
-            set(&mut back, self.source(turned, k), [turned.x[k], turned.y[k]]);
+        let (mut back, ni, nj) = (grid.clone(), turned.ni, turned.nj);
+        for (j, i) in (0..nj).flat_map(|j| (0..ni).map(move |i| (j, i))) {
+            back.set(self.source([ni, nj], [i, j]), turned.point(i, j));
         }
         back
     }
@@ -87,7 +74,7 @@ impl Orientation {
 /// The topology that the points of a block tell: an O-grid whose ends in i coincide, with a seam that is solved for where
 /// the wall has no corner there, a C-grid whose line j = 0 has a cut, or a rectangle.
 pub(super) fn shape(grid: &Grid) -> Topology {
-    let (last, wall) = (grid.ni - 1, wall(grid));
+    let (last, wall) = (grid.ni - 1, grid.row(0));
     let same = SAME * chord_lengths(&wall)[last];
     let meet = |i: usize, j: usize| distance(grid.point(i, j), grid.point(last - i, j)) <= same;
     if (0..grid.nj).all(|j| meet(0, j)) {
@@ -105,12 +92,9 @@ pub(super) fn shape(grid: &Grid) -> Topology {
 /// 1973, doi:10.1002/nme.1620070405).
 pub(crate) fn interpolated(grid: &Grid) -> Grid {
     let [ni, nj] = [grid.ni, grid.nj];
-    let [south, north] = [0, nj - 1].map(|j| (0..ni).map(|i| grid.point(i, j)).collect::<Vec<_>>());
-    let [west, east] = [0, ni - 1].map(|i| (0..nj).map(|j| grid.point(i, j)).collect::<Vec<_>>());
-    let [a, b, c, d] = [&south, &north, &west, &east].map(|line| {
-        let s = chord_lengths(line);
-        s.iter().map(|length| length / s[s.len() - 1]).collect::<Vec<f64>>()
-    });
+    let [south, north] = [0, nj - 1].map(|j| grid.row(j));
+    let [west, east] = [0, ni - 1].map(|i| grid.column(i));
+    let [a, b, c, d] = [&south, &north, &west, &east].map(|line| length_shares(line));
     let (mut made, [i1, j1]) = (grid.clone(), [ni - 1, nj - 1]);
     for (j, i) in (1..j1).flat_map(|j| (1..i1).map(move |i| (j, i))) {
         let middle = c[j] + i as f64 / i1 as f64 * (d[j] - c[j]);
@@ -119,7 +103,7 @@ pub(crate) fn interpolated(grid: &Grid) -> Grid {
         let ends = [&south, &north].map(|line| between(line[0], line[i1], u));
         let lines = [between(south[i], north[i], v), between(west[j], east[j], u)];
         let corner = between(ends[0], ends[1], v);
-        set(&mut made, [i, j], [0, 1].map(|k| lines[0][k] + lines[1][k] - corner[k]));
+        made.set([i, j], [0, 1].map(|k| lines[0][k] + lines[1][k] - corner[k]));
     }
     made
 }
@@ -127,7 +111,7 @@ pub(crate) fn interpolated(grid: &Grid) -> Grid {
 /// The block with the nodes of the line j = 0 moved along it towards the foot of the next node of their column. Corners
 /// stay, and a fifth of each interval at least remains.
 pub(super) fn slid(mut grid: Grid) -> Grid {
-    let points = wall(&grid);
+    let points = grid.row(0);
     let (s, last, mut reached) = (chord_lengths(&points), points.len() - 1, 0.0);
     for k in 1..last {
         let inner = grid.point(k, 1);
@@ -139,7 +123,7 @@ pub(super) fn slid(mut grid: Grid) -> Grid {
         reached = (s[k] + SLIDE * (foot - s[k])).max(low).min(high);
         let m = s.partition_point(|length| *length <= reached).clamp(1, last) - 1;
         let place = between(points[m], points[m + 1], (reached - s[m]) / (s[m + 1] - s[m]));
-        set(&mut grid, [k, 0], place);
+        grid.set([k, 0], place);
     }
     grid
 }

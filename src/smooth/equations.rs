@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::SmoothError;
-use super::block::{Orientation, set, wall};
+use super::block::Orientation;
 use crate::geometry::vector::{along, difference, distance, dot, unit};
 use crate::geometry::{chord_lengths, open_normals, wall_normals};
 use crate::grid::boundary::Side;
@@ -88,7 +88,7 @@ impl WallSide {
     ) -> Result<Self, SmoothError> {
         let turn = Orientation::of(grid, side);
         let own = turn.turned(grid);
-        let (points, last, closed) = (wall(&own), own.ni - 1, own.topology.closed());
+        let (points, last, closed) = (own.row(0), own.ni - 1, own.topology.closed());
         let s = chord_lengths(&points);
         let step = |k: usize| s[k + 1] - s[k];
         if let Some(index) = (0..last).find(|k| step(*k) == 0.0) {
@@ -170,14 +170,13 @@ impl WallSide {
     fn set_first_cells(&self, grid: &mut Grid) {
         let mut own = self.turn.turned(grid);
         for k in free(&own) {
-            let place = self.first(&own, k);
-            set(&mut own, [k, 1], place);
+            own.set([k, 1], self.first(&own, k));
         }
         let last = own.ni - 1;
         let corners = [(0, 1), (last, last - 1)].into_iter().zip(self.beside);
         for ((corner, inner), _) in corners.filter(|(_, wall)| *wall) {
             let [a, b, c] = [(inner, 0), (corner, 1), (corner, 0)].map(|(i, j)| own.point(i, j));
-            set(&mut own, [inner, 1], along(a, difference(b, c), 1.0));
+            own.set([inner, 1], along(a, difference(b, c), 1.0));
         }
         *grid = self.turn.back(&own, grid);
     }
@@ -197,7 +196,7 @@ impl WallSide {
             let straight = along(own.point(k, 0), self.directions[k], stretched);
             let way = difference(straight, own.point(k, j));
             let place = along(moved.point(k, j), way, (-(s_j / length).powi(2)).exp());
-            set(&mut moved, [k, j], place);
+            moved.set([k, j], place);
         }
         *bent = self.turn.back(&moved, bent);
     }

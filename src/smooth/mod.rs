@@ -17,7 +17,7 @@ pub use self::error::SmoothError;
 
 use std::cmp::Ordering;
 
-use self::block::{Orientation, interpolated, shape, slid, wall};
+use self::block::{Orientation, interpolated, shape, slid};
 use self::equations::{WallSide, equations};
 use crate::backend::cpu::CpuBackend;
 use crate::backend::{Backend, EllipticBackend, GridBackend, MultigridBackend};
@@ -238,7 +238,7 @@ fn solved<B: EllipticBackend + MultigridBackend>(
 ) -> Result<SmoothPass, SmoothError> {
     let data = equations(grid, functions.of(grid), walls);
     let lowest = walls.iter().flat_map(|wall| &wall.heights).copied().fold(f64::INFINITY, f64::min);
-    let points = walls.iter().flat_map(|side| wall(&side.turn.turned(grid))).flatten();
+    let points = walls.iter().flat_map(|side| side.turn.turned(grid).row(0)).flatten();
     let size = points.map(f64::abs).fold(0.0, f64::max);
     let mut options = options.clone().at_first_cell(lowest / size);
     options.newton.tolerance = options.newton.tolerance.max(least);

@@ -129,15 +129,9 @@ fn layers(outline: &Outline, settings: &InitialSettings, dissipation: f64) -> Op
 
 /// The wall, and the layer r + h n beside it.
 pub(crate) fn first_layers(outline: &Outline) -> [Vec<[f64; 2]>; 2] {
-    let columns = outline.columns();
-    let base = outline.layers[1] - outline.layers[0];
-    let wall: Vec<[f64; 2]> = (0..columns).map(|i| [outline.x[i], outline.y[i]]).collect();
-    let first = wall
-        .iter()
-        .zip(outline.normals)
-        .zip(outline.extra_heights())
-        .map(|((r, n), extra)| along(*r, *n, base + extra))
-        .collect();
+    let (base, wall) = (outline.first_cell(), outline.front());
+    let of_wall = wall.iter().zip(outline.normals).zip(outline.extra_heights());
+    let first = of_wall.map(|((r, n), extra)| along(*r, *n, base + extra)).collect();
     [wall, first]
 }
 

@@ -96,14 +96,12 @@ fn landed(
         // The ends of an open front are straight.
         for &i in &ends {
             for (j, s) in layers.iter().enumerate() {
-                let at = grid.index(i, j);
-                [grid.x[at], grid.y[at]] = between(grid.point(i, 0), outer[i], s / longest);
+                grid.set([i, j], between(grid.point(i, 0), outer[i], s / longest));
             }
         }
         // Without the round-off of the way there.
         for (i, point) in outer.iter().enumerate() {
-            let at = grid.index(i, MARCHED_ROWS - 1);
-            [grid.x[at], grid.y[at]] = *point;
+            grid.set([i, MARCHED_ROWS - 1], *point);
         }
         (folds(&grid) == 0).then_some(grid)
     })

@@ -2,8 +2,8 @@
 
 use rayon::prelude::*;
 
+use super::Outline;
 use super::enclosed::Enclosed;
-use super::{Outline, first_heights};
 use crate::geometry::vector::{along, difference, unit};
 use crate::geometry::{
     chord_lengths, growth_to_walls, last_interval, spacing_geometric, spacing_layered,
@@ -19,12 +19,10 @@ const PARTS: usize = 8;
 /// too, along the normals of its sides.
 pub(super) fn layered(outline: &Outline, enclosed: &Enclosed, lines: &Grid) -> Grid {
     let (ni, nj) = (lines.ni, outline.layers.len());
-    let base = outline.layers[1] - outline.layers[0];
-    let own = || first_heights(outline.topology, outline.x, outline.y, base);
-    let heights = outline.heights.map_or_else(own, <[f64]>::to_vec);
+    let heights = outline.first_heights();
     let (columns, closed) = (outline.topology.columns(ni), outline.topology.closed());
     let curve = |i: usize| {
-        let line: Vec<[f64; 2]> = (0..lines.nj).map(|j| lines.point(i, j)).collect();
+        let line = lines.column(i);
         let outwards = |_| unit(enclosed.line.inward(line[lines.nj - 1])).map(|c| -c);
         let leaves = enclosed.wall.as_ref().map(outwards);
         // At the corners of a base normals cross above columns that are as near as first cells are high.
@@ -61,14 +59,7 @@ pub(super) fn layered(outline: &Outline, enclosed: &Enclosed, lines: &Grid) -> G
         nodes
     };
     let all: Vec<Vec<[f64; 2]>> = curves.par_iter().enumerate().map(nodes).collect();
-    let mut grid = Grid::new(outline.topology, ni, nj);
-    for (i, nodes) in all.iter().cycle().take(ni).enumerate() {
-        for (j, node) in nodes.iter().enumerate() {
-            let k = grid.index(i, j);
-            [grid.x[k], grid.y[k]] = *node;
-        }
-    }
-    grid
+    Grid::of_nodes(outline.topology, [ni, nj], |i, j| all[i % columns][j])
 }
 
 /// A value of the columns at the ends of `walls`, of which each has a first and a last column, linear between two walls and

@@ -31,8 +31,7 @@ fn attempt_march(outline: &Outline, distance: f64, attempt: usize) -> Layers {
     let s = outline.layers;
     let (columns, closed) = (outline.columns(), outline.topology.closed());
     let (extra, splay) = (outline.extra_heights(), outline.splay());
-    let mut layers: Vec<Vec<[f64; 2]>> =
-        vec![(0..columns).map(|i| [outline.x[i], outline.y[i]]).collect()];
+    let mut layers = vec![outline.front()];
     for j in 0..s.len() - 1 {
         let (front, height, reach) = (&layers[j], s[j + 1] - s[j], s[j + 1]);
         let segments = Segments::new(front, closed);

@@ -54,13 +54,36 @@ impl Outline<'_> {
         self.topology.columns(self.x.len())
     }
 
+    /// Point i of the line j = 0.
+    pub(super) fn point(&self, i: usize) -> [f64; 2] {
+        [self.x[i], self.y[i]]
+    }
+
+    /// The points of the wall's front.
+    pub(super) fn front(&self) -> Vec<[f64; 2]> {
+        (0..self.columns()).map(|i| self.point(i)).collect()
+    }
+
+    /// h: the height of the first cells of `layers`.
+    pub(super) fn first_cell(&self) -> f64 {
+        self.layers[1] - self.layers[0]
+    }
+
+    /// Distance of the last layer from the wall.
+    pub(super) fn reach(&self) -> f64 {
+        self.layers[self.layers.len() - 1]
+    }
+
+    /// h_i: the height of the first cell of each point.
+    pub(super) fn first_heights(&self) -> Vec<f64> {
+        let own = || first_heights(self.topology, self.x, self.y, self.first_cell());
+        self.heights.map_or_else(own, <[f64]>::to_vec)
+    }
+
     /// h_i − h: the excess of each point's first cell height over that of `layers`.
     pub(crate) fn extra_heights(&self) -> Vec<f64> {
-        let base = self.layers[1] - self.layers[0];
-        let own = || first_heights(self.topology, self.x, self.y, base);
-        let mut heights = self.heights.map_or_else(own, <[f64]>::to_vec);
-        heights.truncate(self.columns());
-        heights.iter().map(|height| height - base).collect()
+        let (base, heights) = (self.first_cell(), self.first_heights());
+        heights.iter().take(self.columns()).map(|height| height - base).collect()
     }
 
     /// e_j = (s_j/h) (D + h)/(D + s_j), with e_1 = 1: line i has the distances s_ij = s_j + (h_i − h) e_j.
@@ -68,7 +91,7 @@ impl Outline<'_> {
     /// cells lie above each other (theory section 4). D is 0.5, or less if the highest line would otherwise
     /// be more than a tenth of the far field ahead, with given heights a fiftieth, or 0.05 chord on the body.
     pub(crate) fn splay(&self) -> Vec<f64> {
-        let base = self.layers[1] - self.layers[0];
+        let base = self.first_cell();
         // Lines to points of their own are as much longer as their first cells are higher.
         if let Outer::Points(_) = self.outer {
             return self.layers.iter().map(|s| s / base).collect();
@@ -77,10 +100,10 @@ impl Outline<'_> {
         let tallest = extra.iter().copied().fold(0.0, f64::max);
         let body = extra.iter().take(wall.end() + 1).skip(*wall.start());
         let on_body = body.copied().fold(0.0, f64::max);
-        let far_field = self.layers[self.layers.len() - 1];
         let share = if self.heights.is_some() { GIVEN_SPLAY_SHARE } else { SPLAY_SHARE };
-        let distance =
-            SPLAY_DISTANCE.min(share * far_field * base / tallest).min(BODY_SPLAY * base / on_body);
+        let distance = SPLAY_DISTANCE
+            .min(share * self.reach() * base / tallest)
+            .min(BODY_SPLAY * base / on_body);
         let weight = |s: &f64| s / base * ((distance + base) / (distance + s));
         self.layers.iter().map(weight).collect()
     }
@@ -197,8 +220,7 @@ fn spaced(outline: &Outline) -> Vec<[f64; 2]> {
     match outline.outer {
         Outer::Circle(radius) => (0..ni).map(|i| spaced_on_circle(outline, radius, i)).collect(),
         Outer::Offset(line) => {
-            let distance = outline.layers[outline.layers.len() - 1];
-            let first = along([outline.x[0], outline.y[0]], outline.normals[0], distance);
+            let first = along(outline.point(0), outline.normals[0], outline.reach());
             let start = line.projection().share(first);
             let share = |i: usize| start + (i % (ni - 1)) as f64 / (ni - 1) as f64;
             (0..ni).map(|i| line.point(share(i))).collect()
@@ -241,19 +263,9 @@ fn spaced_on_circle(outline: &Outline, radius: f64, i: usize) -> [f64; 2] {
 /// the body, as on cambered sections. The first height is only met where a line leaves the wall at a right
 /// angle.
 pub(super) fn interpolate(outline: &Outline) -> Grid {
-    let ni = outline.x.len();
-    let nj = outline.layers.len();
-    let end = outline.layers[nj - 1];
-    let mut grid = Grid::new(outline.topology, ni, nj);
-    let line = spaced(outline);
-    for (j, layer) in outline.layers.iter().enumerate() {
-        let s = layer / end;
-        for i in 0..ni {
-            let outer = line[i];
-            let k = grid.index(i, j);
-            grid.x[k] = (1.0 - s) * outline.x[i] + s * outer[0];
-            grid.y[k] = (1.0 - s) * outline.y[i] + s * outer[1];
-        }
-    }
-    grid
+    let (size, line) = ([outline.x.len(), outline.layers.len()], spaced(outline));
+    Grid::of_nodes(outline.topology, size, |i, j| {
+        let (wall, s) = (outline.point(i), outline.layers[j] / outline.reach());
+        [0, 1].map(|c| (1.0 - s) * wall[c] + s * line[i][c])
+    })
 }

@@ -3,7 +3,7 @@
 use super::Outline;
 use super::enclosed::Enclosed;
 use crate::geometry::vector::{between, difference, distance, dot};
-use crate::geometry::{chord_lengths, turned};
+use crate::geometry::{length_shares, turned};
 use crate::grid::Grid;
 
 /// Rows of the lines of Winslow's equations.
@@ -26,8 +26,7 @@ const SLIDING_GROWTH: f64 = 1.3;
 pub(super) fn transfinite(outline: &Outline, enclosed: &Enclosed) -> Grid {
     let ni = outline.x.len();
     let outer = enclosed.points(&enclosed.start);
-    let mut grid = Grid::new(outline.topology, ni, ROWS);
-    let wall: Vec<[f64; 2]> = (0..ni).map(|i| [outline.x[i], outline.y[i]]).collect();
+    let wall: Vec<[f64; 2]> = (0..ni).map(|i| outline.point(i)).collect();
     let share = |j: usize| j as f64 / (ROWS - 1) as f64;
     let end = |i: usize| -> Vec<[f64; 2]> {
         let (from, to) = (wall[i], outer[i]);
@@ -40,36 +39,27 @@ pub(super) fn transfinite(outline: &Outline, enclosed: &Enclosed) -> Grid {
         (0..ROWS).map(node).collect()
     };
     let ends = [end(0), end(ni - 1)];
-    let of_length = |line: &[[f64; 2]]| -> Vec<f64> {
-        let s = chord_lengths(line);
-        let length = s[line.len() - 1];
-        s.into_iter().map(|s| s / length).collect()
+    let [below, above] = [&wall, &outer].map(|line| length_shares(line));
+    let [left, right] = ends.each_ref().map(|line| length_shares(line));
+    let inner = |i: usize, j: usize| {
+        let around = i as f64 / (ni - 1) as f64;
+        let v = (1.0 - around) * left[j] + around * right[j];
+        let u = (1.0 - v) * below[i] + v * above[i];
+        [0, 1].map(|c| {
+            let rows = (1.0 - v) * wall[i][c] + v * outer[i][c];
+            let columns = (1.0 - u) * ends[0][j][c] + u * ends[1][j][c];
+            let corners = (1.0 - v) * ((1.0 - u) * wall[0][c] + u * wall[ni - 1][c])
+                + v * ((1.0 - u) * outer[0][c] + u * outer[ni - 1][c]);
+            rows + columns - corners
+        })
     };
-    let (below, above) = (of_length(&wall), of_length(&outer));
-    let [left, right] = [of_length(&ends[0]), of_length(&ends[1])];
-    for j in 0..ROWS {
-        for i in 0..ni {
-            let around = i as f64 / (ni - 1) as f64;
-            let v = (1.0 - around) * left[j] + around * right[j];
-            let u = (1.0 - v) * below[i] + v * above[i];
-            let node = [0, 1].map(|c| {
-                let rows = (1.0 - v) * wall[i][c] + v * outer[i][c];
-                let columns = (1.0 - u) * ends[0][j][c] + u * ends[1][j][c];
-                let corners = (1.0 - v) * ((1.0 - u) * wall[0][c] + u * wall[ni - 1][c])
-                    + v * ((1.0 - u) * outer[0][c] + u * outer[ni - 1][c]);
-                rows + columns - corners
-            });
-            let k = grid.index(i, j);
-            [grid.x[k], grid.y[k]] = match (i, j) {
-                (_, 0) => wall[i],
-                (_, j) if j == ROWS - 1 => outer[i],
-                (0, _) => ends[0][j],
-                (i, _) if i == ni - 1 => ends[1][j],
-                _ => node,
-            };
-        }
-    }
-    grid
+    Grid::of_nodes(outline.topology, [ni, ROWS], |i, j| match (i, j) {
+        (_, 0) => wall[i],
+        (_, j) if j == ROWS - 1 => outer[i],
+        (0, _) => ends[0][j],
+        (i, _) if i == ni - 1 => ends[1][j],
+        _ => inner(i, j),
+    })
 }
 
 /// Passes of Picard's iteration over Winslow's equations with the control function P of both lines, linear between them,
@@ -134,9 +124,9 @@ pub(super) fn winslow(grid: &mut Grid, enclosed: &Enclosed, slides: bool) -> Vec
         }
         let mut change: f64 = 0.0;
         for (k, node) in band.solve().iter().enumerate() {
-            let at = grid.index(k / m + 1, k % m + 1);
-            change = change.max(distance(*node, [grid.x[at], grid.y[at]]));
-            [grid.x[at], grid.y[at]] = *node;
+            let [i, j] = [k / m + 1, k % m + 1];
+            change = change.max(distance(*node, grid.point(i, j)));
+            grid.set([i, j], *node);
         }
         if slides && pass >= SLIDE_FROM {
             let slid = |i: usize| {
@@ -169,8 +159,7 @@ pub(super) fn winslow(grid: &mut Grid, enclosed: &Enclosed, slides: bool) -> Vec
                     slid.fold(change, |most, (before, after)| most.max((after - before).abs()));
             }
             for (i, point) in enclosed.points(&places).into_iter().enumerate() {
-                let at = grid.index(i, ROWS - 1);
-                [grid.x[at], grid.y[at]] = point;
+                grid.set([i, ROWS - 1], point);
             }
         }
         if change < CHANGE {
