@@ -214,6 +214,29 @@ impl Grid {
     }
 }
 
+/// Passes with weights ¼ ½ ¼ over a list between ends that stay, or around a closed line whose last value repeats the first.
+pub(crate) fn smooth(values: &mut [f64], closed: bool, passes: usize) {
+    let last = values.len() - 1;
+    for _ in 0..passes {
+        let old = values.to_vec();
+        let mean = |[a, b, c]: [usize; 3]| 0.5 * old[b] + 0.25 * (old[a] + old[c]);
+        for (k, value) in values.iter_mut().enumerate().take(last).skip(1) {
+            *value = mean([k - 1, k, k + 1]);
+        }
+        if closed {
+            values[0] = mean([last - 1, 0, 1]);
+            values[last] = values[0];
+        }
+    }
+}
+
+/// −2 (d⁺ − d⁻)/(d⁺ + d⁻) of the intervals before and after the middle one of three points: the control that preserves
+/// their ratio in one dimension, always between −2 and 2.
+pub(crate) fn interval_control([before, at, after]: [[f64; 2]; 3]) -> f64 {
+    let [before, after] = [(before, at), (at, after)].map(|(a, b)| vector::distance(a, b));
+    -2.0 * (after - before) / (after + before)
+}
+
 /// Distance from the wall along each line of constant i, `[nj][ni]`.
 pub fn arc_length(grid: &Grid) -> Vec<f64> {
     let ni = grid.ni;

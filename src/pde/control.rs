@@ -1,10 +1,10 @@
 //! Control functions P0, Q0 of the grid equations, computed from the initial grid, and the decay of the wall
 //! terms.
 
-use super::point::{Metrics, Stencil, residual};
-use crate::geometry::vector::distance;
+use super::point::{Metrics, Stencil, Vec2, residual};
+use crate::geometry::vector::{cross, distance, dot};
 pub(crate) use crate::grid::arc_length;
-use crate::grid::{Grid, Topology};
+use crate::grid::{Grid, Topology, interval_control};
 use rayon::prelude::*;
 
 /// Source of the control functions P0, Q0.
@@ -108,14 +108,6 @@ impl<'a> Ring<'a> {
         Self { grid, columns: grid.topology.columns(grid.ni) }
     }
 
-    fn east(self, i: usize) -> usize {
-        self.beside(i, 1)[1]
-    }
-
-    fn west(self, i: usize) -> usize {
-        self.beside(i, 1)[0]
-    }
-
     /// The columns at the distance `stride` on either side of a column.
     fn beside(self, i: usize, stride: usize) -> [usize; 2] {
         let n = self.columns;
@@ -149,8 +141,14 @@ impl<'a> Ring<'a> {
 
     /// Metrics at a node off the boundaries.
     fn metrics(self, i: usize, j: usize) -> Metrics {
-        let row = |j: usize| [self.west(i), i, self.east(i)].map(|i| self.grid.point(i, j));
-        Stencil { south: row(j - 1), middle: row(j), north: row(j + 1) }.metrics()
+        let [south, middle, north] = [j - 1, j, j + 1].map(|j| self.around(i, j));
+        Stencil { south, middle, north }.metrics()
+    }
+
+    /// A node between its neighbours in i.
+    fn around(self, i: usize, j: usize) -> [Vec2; 3] {
+        let [west, east] = self.beside(i, 1);
+        [west, i, east].map(|i| self.grid.point(i, j))
     }
 
     /// One smoothing pass with weights ¼ ½ ¼ over columns `stride` apart along a line of constant j, into
@@ -163,12 +161,6 @@ impl<'a> Ring<'a> {
             *out = 0.5 * line[i] + 0.25 * (line[west] + line[east]);
         }
     }
-}
-
-/// −2 (d⁺ − d⁻)/(d⁺ + d⁻) of two consecutive intervals: the control that preserves their ratio in one
-/// dimension, always between −2 and 2.
-fn interval_control(before: f64, after: f64) -> f64 {
-    -2.0 * (after - before) / (after + before)
 }
 
 /// Largest |Q0| of [`Base::ThomasMiddlecoff`].
@@ -185,9 +177,7 @@ fn thomas_middlecoff(grid: &Grid) -> ControlFunctions {
     let along_line = |j: usize| -> Vec<f64> {
         let mut line = vec![0.0; n];
         for i in ring.inner() {
-            let at = grid.point(i, j);
-            let before = distance(grid.point(ring.west(i), j), at);
-            line[i] = interval_control(before, distance(at, grid.point(ring.east(i), j)));
+            line[i] = interval_control(ring.around(i, j));
         }
         line
     };
@@ -203,17 +193,14 @@ fn thomas_middlecoff(grid: &Grid) -> ControlFunctions {
         line.fill(0.0);
         for i in ring.inner() {
             let m = ring.metrics(i, j);
-            let square = m.xixi[0] * m.xixi[0] + m.xixi[1] * m.xixi[1];
-            let bend = m.eta[0] * m.xixi[0] + m.eta[1] * m.xixi[1];
-            line[i] = -bend / (m.g11 + 0.25 * square);
+            line[i] = -dot(m.eta, m.xixi) / (m.g11 + 0.25 * dot(m.xixi, m.xixi));
         }
         for _ in 0..CURVATURE_PASSES {
             ring.smooth_xi(&line, 1, &mut smoothed);
             std::mem::swap(&mut line, &mut smoothed);
         }
         for i in 0..n {
-            let [south, at, north] = [j - 1, j, j + 1].map(|j| grid.point(i, j));
-            let ratio = interval_control(distance(south, at), distance(at, north));
+            let ratio = interval_control([j - 1, j, j + 1].map(|j| grid.point(i, j)));
             q[j * n + i] = (ratio + line[i]).clamp(-CURVATURE_LIMIT, CURVATURE_LIMIT);
         }
     }
@@ -246,11 +233,9 @@ fn marched(grid: &Grid, settings: &ControlSettings) -> ControlFunctions {
             let m = ring.metrics(i, j);
             let r = residual(&m, 0.0, 0.0);
             // Cramer's rule for [r_xi r_eta] (g22 P, g11 Q)ᵀ = −R.
-            let det = m.xi[0] * m.eta[1] - m.xi[1] * m.eta[0];
-            let along_xi = -(r[0] * m.eta[1] - r[1] * m.eta[0]) / det;
-            let along_eta = -(m.xi[0] * r[1] - m.xi[1] * r[0]) / det;
-            p[i] = clip(along_xi / m.g22, settings.clip);
-            q[i] = clip(along_eta / m.g11, settings.clip);
+            let det = cross(m.xi, m.eta);
+            p[i] = clip(-cross(r, m.eta) / det / m.g22, settings.clip);
+            q[i] = clip(-cross(m.xi, r) / det / m.g11, settings.clip);
         }
     });
     let mut variances = arc_length(grid);
@@ -302,8 +287,8 @@ pub(crate) fn smoothing_widths(grid: &Grid, settings: &ControlSettings) -> Vec<[
     (0..grid.ni).map(widths).collect()
 }
 
-/// Clips to ±limit; NaN (from a degenerate node) becomes 0.
-fn clip(value: f64, limit: f64) -> f64 {
+/// Clips to ±limit; NaN, from a node without cells, becomes 0.
+pub(crate) fn clip(value: f64, limit: f64) -> f64 {
     if value.is_nan() { 0.0 } else { value.clamp(-limit, limit) }
 }
 

@@ -1,6 +1,7 @@
 //! Residual and exact Jacobian of the grid equations at one point.
 
 use crate::geometry::Scalar;
+use crate::geometry::vector::dot;
 
 /// A point or vector of the plane.
 pub type Vec2<S = f64> = [S; 2];
@@ -185,9 +186,4 @@ fn shifted(shift: f64, slope: impl Fn(usize, usize) -> f64) -> [Vec2; 2] {
 #[inline(always)]
 fn block(own: f64, sign: f64, of: [Vec2; 2]) -> [Vec2; 2] {
     [[own + sign * of[0][0], sign * of[0][1]], [sign * of[1][0], own + sign * of[1][1]]]
-}
-
-#[inline(always)]
-fn dot<S: Scalar>(a: Vec2<S>, b: Vec2<S>) -> S {
-    a[0] * b[0] + a[1] * b[1]
 }

@@ -4,9 +4,9 @@ use std::mem::swap;
 
 use rayon::prelude::*;
 
-use crate::geometry::vector::{distance, dot};
-use crate::grid::Grid;
-use crate::pde::control::CURVATURE_LIMIT;
+use crate::geometry::vector::dot;
+use crate::grid::{Grid, interval_control};
+use crate::pde::control::{CURVATURE_LIMIT, clip};
 use crate::pde::{EllipticData, Stencil};
 
 /// The origin of the control functions of a solve.
@@ -57,21 +57,13 @@ fn law(data: &EllipticData, k: usize) -> [f64; 4] {
     let (stride, at) = (data.mi + 2, (k / data.mi + 1) * (data.mi + 2) + k % data.mi + 1);
     let row = |at: usize| [at - 1, at, at + 1].map(|at| [data.x[at], data.y[at]]);
     let stencil = Stencil { south: row(at - stride), middle: row(at), north: row(at + stride) };
-    let ratio = |[before, at, after]: [[f64; 2]; 3]| {
-        let [first, second] = [distance(before, at), distance(at, after)];
-        -2.0 * (second - first) / (second + first)
-    };
     let (m, [south, middle, north]) =
         (stencil.metrics(), [stencil.south, stencil.middle, stencil.north]);
     let [g11, g22] = [[m.xi, m.xixi], [m.eta, m.etaeta]]
         .map(|[first, second]| dot(first, first) + 0.25 * dot(second, second));
     let bends = [-dot(m.xi, m.etaeta) / g22, -dot(m.eta, m.xixi) / g11];
-    [ratio(middle), ratio([south, middle, north].map(|row| row[1])), bends[0], bends[1]]
-}
-
-/// Clips to ±limit; NaN, from a node without cells, becomes 0.
-fn clip(value: f64, limit: f64) -> f64 {
-    if value.is_nan() { 0.0 } else { value.clamp(-limit, limit) }
+    let across = [south, middle, north].map(|row| row[1]);
+    [interval_control(middle), interval_control(across), bends[0], bends[1]]
 }
 
 /// Passes with weights ¼ ½ ¼ over values `[rows][n]` along xi, along eta or both. Ends are their own neighbours, or each

@@ -9,7 +9,7 @@ use crate::geometry::vector::{along, difference, distance, dot, unit};
 use crate::geometry::{chord_lengths, open_normals, wall_normals};
 use crate::grid::boundary::Side;
 use crate::grid::quality::folds;
-use crate::grid::{Grid, arc_length};
+use crate::grid::{Grid, arc_length, smooth};
 use crate::pde::control::PSI_REACH;
 use crate::pde::{EllipticData, WallTerms};
 
@@ -43,23 +43,6 @@ pub(super) struct WallSide {
     spacing: Vec<f64>,
     /// Whether there is a wall at the first and at the last node.
     beside: [bool; 2],
-}
-
-/// Passes with weights ¼ ½ ¼ between ends that stay, or around a closed line whose last value repeats the first.
-fn smoothed(mut f: Vec<f64>, closed: bool, passes: usize) -> Vec<f64> {
-    let last = f.len() - 1;
-    for _ in 0..passes {
-        let old = f.clone();
-        let mean = |[a, b, c]: [usize; 3]| 0.5 * old[b] + 0.25 * (old[a] + old[c]);
-        for (k, value) in f.iter_mut().enumerate().take(last).skip(1) {
-            *value = mean([k - 1, k, k + 1]);
-        }
-        if closed {
-            f[0] = mean([last - 1, 0, 1]);
-            f[last] = f[0];
-        }
-    }
-    f
 }
 
 /// Columns whose first node off the line j = 0 is not on another side.
@@ -108,8 +91,9 @@ impl WallSide {
             }
         }
         let height = |k: usize| distance(points[k], own.point(k, 1)).max(f64::MIN_POSITIVE);
-        let heights = (0..=last).map(|k| first_cell.unwrap_or_else(|| height(k)).ln()).collect();
-        let heights = smoothed(heights, closed, HEIGHT_PASSES);
+        let mut heights: Vec<f64> =
+            (0..=last).map(|k| first_cell.unwrap_or_else(|| height(k)).ln()).collect();
+        smooth(&mut heights, closed, HEIGHT_PASSES);
         let beside = [Side::Before, Side::Behind]
             .map(|end| !closed && walls.iter().any(|wall| turn.side(*wall) == end));
         for (corner, _) in [0, last].into_iter().zip(beside).filter(|(_, wall)| *wall) {
@@ -150,7 +134,8 @@ impl WallSide {
             (spacings * self.spacing[k]).min(most).max(heights * self.heights[k])
         };
         let closed = own.topology.closed();
-        let lengths = smoothed((0..ni).map(length).collect(), closed, DECAY_PASSES);
+        let mut lengths: Vec<f64> = (0..ni).map(length).collect();
+        smooth(&mut lengths, closed, DECAY_PASSES);
         for (k, s) in s.iter().enumerate() {
             let decay = |reach: f64| (-s / (reach * lengths[k % ni])).exp();
             let other = self.beside[0] && k % ni == 1 || self.beside[1] && k % ni == ni - 2;

@@ -2,7 +2,7 @@
 
 use crate::geometry::vector::distance;
 use crate::geometry::{Enclosure, spacing_geometric};
-use crate::grid::{Outside, Topology};
+use crate::grid::{Outside, Topology, smooth};
 
 /// Passes over the first places of the points of an open and of a closed outer line.
 const PLACE_PASSES: [usize; 2] = [20, 100];
@@ -54,7 +54,7 @@ impl Enclosed {
             if closed { around(&line, x) } else { beside(&line, topology.wake(), (x, y))? };
         let last = start.len() - 1;
         let opposite = start.clone();
-        smooth(&mut start, PLACE_PASSES[usize::from(closed)]);
+        smooth(&mut start, false, PLACE_PASSES[usize::from(closed)]);
         // Across a narrow gap points remain where they lie opposite those of the wall.
         for (i, (smoothed, place)) in start.iter_mut().zip(opposite).enumerate() {
             let share = (-distance(line.point(place), [x[i], y[i]]) / NEAR).exp();
@@ -99,16 +99,6 @@ impl Enclosed {
 
     pub(super) fn points(&self, places: &[f64]) -> Vec<[f64; 2]> {
         places.iter().map(|t| self.line.point(*t)).collect()
-    }
-}
-
-/// Passes with weights ¼ ½ ¼ over a list, whose ends stay.
-pub(super) fn smooth(values: &mut [f64], passes: usize) {
-    for _ in 0..passes {
-        let before = values.to_vec();
-        for i in 1..values.len() - 1 {
-            values[i] = 0.25 * (before[i - 1] + before[i + 1] + 2.0 * before[i]);
-        }
     }
 }
 

@@ -6,14 +6,14 @@
 
 use rayon::prelude::*;
 
-use super::enclosed::{Enclosed, smooth};
+use super::enclosed::Enclosed;
 use super::layered::layered;
 use super::winslow::{ROWS, transfinite, winslow};
 use super::{InitialMethod, InitialSettings, Outer, Outline, hyperbolic};
 use crate::geometry::spacing_geometric;
 use crate::geometry::vector::between;
 use crate::grid::quality::{cell_corners, cell_skewness, folds};
-use crate::grid::{Grid, arc_length};
+use crate::grid::{Grid, arc_length, smooth};
 
 /// Passes over the lengths of lines.
 const LENGTH_PASSES: usize = 20;
@@ -79,7 +79,7 @@ fn landed(
 ) -> Option<Grid> {
     let ni = lines.ni;
     let mut lengths = arc_length(lines).split_off((ROWS - 1) * ni);
-    smooth(&mut lengths, LENGTH_PASSES);
+    smooth(&mut lengths, false, LENGTH_PASSES);
     let longest = lengths.iter().copied().fold(0.0, f64::max);
     let first = MARCHED_FIRST.min(0.5 * longest / MARCHED_ROWS as f64);
     let layers = spacing_geometric(MARCHED_ROWS, first, longest).ok()?;

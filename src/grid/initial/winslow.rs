@@ -4,7 +4,7 @@ use super::Outline;
 use super::enclosed::Enclosed;
 use crate::geometry::vector::{between, difference, distance, dot};
 use crate::geometry::{length_shares, turned};
-use crate::grid::Grid;
+use crate::grid::{Grid, interval_control};
 
 /// Rows of the lines of Winslow's equations.
 pub(super) const ROWS: usize = 25;
@@ -82,9 +82,7 @@ pub(super) fn winslow(grid: &mut Grid, enclosed: &Enclosed, slides: bool) -> Vec
         .map(|i| -SLIDE * (-(from_corner(i) as f64 / BESIDE_CORNER).powi(2)).exp_m1())
         .collect();
     let control = |grid: &Grid, j: usize, i: usize| {
-        let [before, at, after] = [i - 1, i, i + 1].map(|i| grid.point(i, j));
-        let (before, after) = (distance(before, at), distance(at, after));
-        -2.0 * (after - before) / (after + before)
+        interval_control([i - 1, i, i + 1].map(|i| grid.point(i, j)))
     };
     let mut band = Band::new((ni - 2) * m, m + 1);
     for pass in 0..PASSES {
