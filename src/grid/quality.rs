@@ -34,9 +34,9 @@ use super::boundary::{self, Side};
 use super::{FAR_FIELD_CENTRE, Grid, Topology};
 use crate::geometry::vector::{cross, difference, dot};
 use cell::edge_length_squared;
+use line::row_turning;
 pub(crate) use line::waves;
 pub use line::{TRANSITION, boundary_layer_cells, boundary_layer_thickness};
-use line::{row_growth, row_turning};
 use std::iter;
 use std::ops::Range;
 
@@ -161,7 +161,7 @@ pub fn measure_along(grid: &Grid, line: WallLine) -> Quality {
             .collect()
     };
     let lines = || -> Vec<(f64, [f64; 2])> {
-        let line = |j| (row_growth(grid, j), row_turning(grid, j));
+        let line = |j| (growth::largest(grid, 0, j), row_turning(grid, j));
         (0..grid.nj).into_par_iter().map(line).collect()
     };
     let ((rows, lines), wall) = rayon::join(|| (cells(), lines()), || measure_wall(grid, line));
@@ -239,19 +239,35 @@ impl Quality {
         for wall in block.boundary().iter().filter(|range| range.is_wall()).map(|range| range.on) {
             let [at, inner] = [0, 1].map(|step| move |k| wall.point(block, k, step));
             for k in 1..wall.count() - 1 {
-                let line = difference(inner(k), at(k));
-                let [before, after] = [difference(at(k), at(k - 1)), difference(at(k + 1), at(k))];
-                let height = dot(line, line).sqrt();
-                self.first_cell_min = smaller(self.first_cell_min, height);
-                self.first_cell_max = larger(self.first_cell_max, height);
-                let Some(error) = wall_angle_error(before, after, line, corner_tangent()) else {
-                    self.wall_corners += 1;
-                    continue;
-                };
-                self.wall_angle_error_max_deg = larger(self.wall_angle_error_max_deg, error);
+                let edges = [difference(at(k), at(k - 1)), difference(at(k + 1), at(k))];
+                self.add_first_cell(difference(inner(k), at(k)), Some(edges), corner_tangent());
             }
         }
         self
+    }
+
+    /// Adds a first cell, whose line leaves the wall between the edges before and after. Returns the angle by which it is off
+    /// the normal, in degrees; none without edges, and none where the wall turns by more than the angle of this tangent.
+    fn add_first_cell(
+        &mut self,
+        line: [f64; 2],
+        edges: Option<[[f64; 2]; 2]>,
+        corner: f64,
+    ) -> Option<f64> {
+        let height = dot(line, line).sqrt();
+        self.first_cell_min = smaller(self.first_cell_min, height);
+        self.first_cell_max = larger(self.first_cell_max, height);
+        let [before, after] = edges?;
+        // For a turn beyond 90° the product of the edges is negative.
+        if cross(before, after).abs() > corner * dot(before, after) {
+            self.wall_corners += 1;
+            return None;
+        }
+        let tangent = tangent(before, after);
+        // |90° − angle to the tangent|, on whichever side the line leaves the wall.
+        let error = 90.0 * right_angles_from_right(cross(tangent, line).abs(), dot(tangent, line));
+        self.wall_angle_error_max_deg = larger(self.wall_angle_error_max_deg, error);
+        Some(error)
     }
 
     /// The quality of `grid`, which this is, together with blocks beside it, whose walls may be on any side: extremes of all,
@@ -308,13 +324,7 @@ fn measure_cell_row(grid: &Grid, j: usize, skewness: &mut [f64], scratch: &mut [
         row.max_aspect_ratio = row.max_aspect_ratio.max(*aspect_ratio);
     }
     if j + 2 < grid.nj {
-        let mut growth_squared = 1.0;
-        for i in 0..grid.ni {
-            let [a, b, c] = [grid.point(i, j), grid.point(i, j + 1), grid.point(i, j + 2)];
-            let ratio = ratio(edge_length_squared(a, b), edge_length_squared(b, c));
-            growth_squared = larger(growth_squared, ratio);
-        }
-        row.max_growth_j = growth_squared.sqrt();
+        row.max_growth_j = growth::largest(grid, 1, j);
     }
     row
 }
@@ -363,18 +373,6 @@ pub(crate) fn signed_area(grid: &Grid) -> f64 {
     (0..grid.cells()).map(cell).sum()
 }
 
-/// The angle by which a line that leaves a wall between these edges is off its normal, in degrees; none where the wall turns
-/// by more than the angle of this tangent.
-fn wall_angle_error(before: [f64; 2], after: [f64; 2], line: [f64; 2], corner: f64) -> Option<f64> {
-    // For a turn beyond 90° the product of the edges is negative.
-    if cross(before, after).abs() > corner * dot(before, after) {
-        return None;
-    }
-    let tangent = tangent(before, after);
-    // |90° − angle to the tangent|, on whichever side the line leaves the wall.
-    Some(90.0 * right_angles_from_right(cross(tangent, line).abs(), dot(tangent, line)))
-}
-
 /// Measures along the wall, in one pass. The angle errors are NaN if every point is a corner or an end.
 fn measure_wall(grid: &Grid, line: WallLine) -> Quality {
     // A last point that repeats the first is left out, and every point has two neighbours.
@@ -384,24 +382,14 @@ fn measure_wall(grid: &Grid, line: WallLine) -> Quality {
     let mut smooth = 0_usize;
     let mut wall = Quality::of_nothing();
     for k in 0..points {
-        let point = at(k);
-        let first_line = difference(grid.point(line.from + k, 1), point);
-        let height = dot(first_line, first_line).sqrt();
-        wall.first_cell_min = smaller(wall.first_cell_min, height);
-        wall.first_cell_max = larger(wall.first_cell_max, height);
-        if !line.closed && (k == 0 || k + 1 == points) {
-            continue; // An end has a neighbour on one side only.
+        let first_line = difference(grid.point(line.from + k, 1), at(k));
+        // An end has a neighbour on one side only.
+        let inner = line.closed || (k > 0 && k + 1 < points);
+        let edges = || [difference(at(k), at(k + points - 1)), difference(at(k + 1), at(k))];
+        if let Some(error) = wall.add_first_cell(first_line, inner.then(edges), corner) {
+            wall.wall_angle_error_mean_deg += error;
+            smooth += 1;
         }
-
-        let before = difference(point, at(k + points - 1));
-        let after = difference(at(k + 1), point);
-        let Some(error) = wall_angle_error(before, after, first_line, corner) else {
-            wall.wall_corners += 1;
-            continue;
-        };
-        wall.wall_angle_error_max_deg = larger(wall.wall_angle_error_max_deg, error);
-        wall.wall_angle_error_mean_deg += error;
-        smooth += 1;
     }
     if smooth == 0 {
         wall.wall_angle_error_max_deg = f64::NAN;

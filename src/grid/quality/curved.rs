@@ -10,6 +10,7 @@ use std::fmt;
 
 use rayon::prelude::*;
 
+use super::cell_area;
 use crate::geometry::vector::{cross, difference, dot};
 use crate::grid::Grid;
 
@@ -140,9 +141,7 @@ impl Cell {
             }
         }
         let corners = [node(0, 0), node(order, 0), node(order, order), node(0, order)];
-        let [p0, p1, p2, p3] = corners;
-        let area = 0.5 * cross(difference(p2, p0), difference(p3, p1));
-        let straight = area.abs() / (order * order) as f64;
+        let straight = cell_area(&corners).abs() / (order * order) as f64;
         let centre = [0, 1].map(|c| 0.25 * corners.iter().map(|corner| corner[c]).sum::<f64>());
         let along_i = nodes.map(|row| bezier_points(row, order));
         let mut points = along_i;

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::cell::edge_length_squared;
-use super::{PERCENTILE, percentile, ratio};
+use super::{PERCENTILE, larger, percentile, ratio};
 use crate::grid::Grid;
 use crate::simd::{self, Kernel};
 
@@ -25,23 +25,31 @@ pub fn growth(grid: &Grid) -> Option<[Growth; 2]> {
     (grid.ni > 2 && grid.nj > 2).then(|| [0, 1].map(|direction| along(grid, direction)))
 }
 
+/// Largest ratio, at least 1, of consecutive edges of the line j, without the pair across the seam (`direction` 0), or of the
+/// edges from there along j (1).
+pub(super) fn largest(grid: &Grid, direction: usize, j: usize) -> f64 {
+    let mut ratios = vec![0.0; [grid.ni - 2, grid.ni][direction]];
+    GrowthRow::fill(grid, direction, j, &mut ratios);
+    ratios.into_iter().fold(1.0, larger)
+}
+
 /// Growth along i (`direction` 0) or j (1).
 fn along(grid: &Grid, direction: usize) -> Growth {
     let mut size = [grid.ni, grid.nj];
     size[direction] -= 2;
-    let [columns, step] = [size[0], [1, grid.ni][direction]];
+    let columns = size[0];
     let mut ratios = vec![0.0; columns * size[1]];
     let rows = ratios.par_chunks_mut(columns).enumerate();
     // The first of the largest, with its number.
-    let larger = |a: (f64, usize), b: (f64, usize)| {
+    let worse = |a: (f64, usize), b: (f64, usize)| {
         if b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)).is_gt() { b } else { a }
     };
     let least = (f64::from_bits(u64::MAX), usize::MAX);
     let of_rows = rows.map(|(j, ratios)| {
-        simd::run(GrowthRow { grid, first: j * grid.ni, step, ratios: &mut *ratios });
-        ratios.iter().zip(j * columns..).map(|(ratio, nth)| (*ratio, nth)).fold(least, larger)
+        GrowthRow::fill(grid, direction, j, ratios);
+        ratios.iter().zip(j * columns..).map(|(ratio, nth)| (*ratio, nth)).fold(least, worse)
     });
-    let (largest, worst) = of_rows.reduce(|| least, larger);
+    let (largest, worst) = of_rows.reduce(|| least, worse);
     let mut node = [worst % columns, worst / columns];
     node[direction] += 1;
     let at = grid.point(node[0], node[1]);
@@ -54,6 +62,13 @@ struct GrowthRow<'a> {
     first: usize,
     step: usize,
     ratios: &'a mut [f64],
+}
+
+impl<'a> GrowthRow<'a> {
+    /// ratios ← those at the nodes of line j along i (`direction` 0) or j (1).
+    fn fill(grid: &'a Grid, direction: usize, j: usize, ratios: &'a mut [f64]) {
+        simd::run(Self { grid, first: j * grid.ni, step: [1, grid.ni][direction], ratios });
+    }
 }
 
 impl Kernel for GrowthRow<'_> {

@@ -1,24 +1,11 @@
-//! Measures of the lines of constant j: growth along them, and waves.
+//! Measures of lines: the cells of a boundary layer, and waves of the lines of constant j.
 
-use super::{WallLine, larger, ratio, right_angles_from_right};
+use super::{WallLine, larger, right_angles_from_right};
 use crate::geometry::vector::{cross, difference, distance, dot};
-use crate::grid::quality::cell::edge_length_squared;
 use crate::grid::{Grid, Topology};
 
 /// Lines with waves above this many degrees are counted.
 const WAVY_DEG: f64 = 1.0;
-
-/// Largest ratio of consecutive edges of the line j, without the pair across the seam.
-pub(super) fn row_growth(grid: &Grid, j: usize) -> f64 {
-    let mut last = edge_length_squared(grid.point(0, j), grid.point(1, j));
-    let mut growth = 1.0;
-    for i in 1..grid.ni - 1 {
-        let next = edge_length_squared(grid.point(i, j), grid.point(i + 1, j));
-        growth = larger(growth, ratio(last, next));
-        last = next;
-    }
-    growth.sqrt()
-}
 
 /// Reynolds number of a chord below which its boundary layer counts as laminar, as on a flat plate.
 pub const TRANSITION: f64 = 5e5;
