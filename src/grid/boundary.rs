@@ -248,10 +248,7 @@ impl Range {
 
     /// The segment that it is linked to.
     pub fn link(&self) -> Option<Segment> {
-        match self.meets {
-            Meets::Link(to) => Some(to),
-            Meets::Patch(_) | Meets::Partner(..) => None,
-        }
+        if let Meets::Link(to) = self.meets { Some(to) } else { None }
     }
 
     /// The segment at the other end of the period, whose nodes differ from the nodes of this one by a vector.
@@ -350,19 +347,16 @@ impl Topology {
                 let [first, last] = [Before, Behind].map(whole);
                 vec![link(first, last), link(last, first), patch(whole(Below), Patch::Wall)]
             }
-            Self::C { wake } => {
+            Self::C { wake } | Self::Blunt { wake } => {
                 let below = |nodes| part(Below, nodes);
+                let across = match self {
+                    Self::C { .. } => [below([i, i - wake]), below([wake, 0])],
+                    _ => [other(Below, [wake, 0]), other(Above, [0, wake])],
+                };
                 let mut ranges = ends(Patch::Outflow).to_vec();
-                ranges.push(link(below([0, wake]), below([i, i - wake])));
+                ranges.push(link(below([0, wake]), across[0]));
                 ranges.push(patch(below([wake, i - wake]), Patch::Wall));
-                ranges.push(link(below([i - wake, i]), below([wake, 0])));
-                ranges
-            }
-            Self::Blunt { wake } => {
-                let mut ranges = ends(Patch::Outflow).to_vec();
-                ranges.push(link(part(Below, [0, wake]), other(Below, [wake, 0])));
-                ranges.push(patch(part(Below, [wake, i - wake]), Patch::Wall));
-                ranges.push(link(part(Below, [i - wake, i]), other(Above, [0, wake])));
+                ranges.push(link(below([i - wake, i]), across[1]));
                 ranges
             }
             Self::Behind { around } => {

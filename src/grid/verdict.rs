@@ -117,6 +117,11 @@ impl Verdict {
     }
 }
 
+/// A number of folded cells, in words.
+fn folded(cells: usize) -> String {
+    if cells == 1 { "a folded cell".to_owned() } else { format!("{cells} folded cells") }
+}
+
 impl fmt::Display for Verdict {
     /// The reason, as a clause.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -129,14 +134,9 @@ impl fmt::Display for Verdict {
             Self::Unfit { findings, first } => {
                 write!(f, "the grids do not fit each other, {findings} findings: {first}")
             }
-            Self::Folded { cells: 1 } => write!(f, "the grid has a folded cell"),
-            Self::Folded { cells } => write!(f, "the grid has {cells} folded cells"),
+            Self::Folded { cells } => write!(f, "the grid has {}", folded(*cells)),
             Self::FoldedCurved { cells, order, at: [x, y] } => {
-                let cells = if *cells == 1 {
-                    "a folded cell".to_owned()
-                } else {
-                    format!("{cells} folded cells")
-                };
+                let cells = folded(*cells);
                 write!(f, "the grid has {cells} of order {order}, the worst at ({x:.6}, {y:.6})")
             }
             Self::BeyondLimit { measure, value, limit } => {
