@@ -24,7 +24,7 @@ use crate::backend::{Backend, EllipticBackend, GridBackend, MultigridBackend};
 use crate::case::SolverOptions;
 use crate::elliptic::GridProblem;
 use crate::grid::boundary::Side;
-use crate::grid::quality::{Quality, WallLine, folds, measure_along};
+use crate::grid::quality::{Quality, folds, measure};
 use crate::grid::{Grid, Topology};
 use crate::pde::EllipticData;
 use crate::solver::history::History;
@@ -167,27 +167,21 @@ pub fn smooth_on<B: EllipticBackend + MultigridBackend>(
     let (mut passes, mut exact) = (Vec::new(), WallSide::all(&given, &walls, settings.first_cell)?);
     let waves = measured(&given, &exact).quality.waves_deg;
     let (best, fine) = (|passes: &[SmoothPass]| best(passes, waves), (options, 0.0));
-    let solved = |functions,
-                  grid: &Grid,
-                  exact: &[WallSide],
-                  to: (&SolverOptions, f64),
-                  begun: Option<&SmoothPass>| {
-        solved(backend, (functions, grid, exact), to, begun)
-    };
     if folded as f64 <= FOLDED * given.cells() as f64 {
-        let begun = solved(Functions::Own, &given, &exact, (options, ROUGH), None)?;
+        let own = (Functions::Own, &given, &exact[..]);
+        let begun = solved(backend, own, (options, ROUGH), None)?;
         if begun.converged {
-            passes.push(solved(Functions::Law, &begun.grid, &exact, fine, None)?);
+            passes.push(solved(backend, (Functions::Law, &begun.grid, &exact), fine, None)?);
         }
         passes.insert(0, begun);
         if best(&passes) == Some(0) {
-            passes[0] = solved(Functions::Own, &given, &exact, fine, Some(&passes[0]))?;
+            passes[0] = solved(backend, own, fine, Some(&passes[0]))?;
         }
     }
     if best(&passes).is_none_or(|k| passes[k].measures.quality.folded_cells > 0) {
         let anew = interpolated(&given);
         exact = WallSide::all(&anew, &walls, settings.first_cell)?;
-        passes.push(solved(Functions::Anew, &anew, &exact, fine, None)?);
+        passes.push(solved(backend, (Functions::Anew, &anew, &exact), fine, None)?);
     }
     for _ in 0..if slide.is_empty() { 0 } else { ROUNDS } {
         let Some(kept) = best(&passes) else { break };
@@ -196,7 +190,7 @@ pub fn smooth_on<B: EllipticBackend + MultigridBackend>(
             let turn = Orientation::of(&grid, *side);
             turn.back(&slid(turn.turned(&grid)), &grid)
         });
-        let pass = solved(*functions, &moved, &exact, fine, None)?;
+        let pass = solved(backend, (*functions, &moved, &exact), fine, None)?;
         passes.push(SmoothPass { slid: true, ..pass });
         if best(&passes) == Some(kept) {
             break;
@@ -294,12 +288,7 @@ pub(crate) fn solution<B: EllipticBackend + MultigridBackend>(
 /// The measures of a grid: those of its cells, and the worst of all walls.
 fn measured(grid: &Grid, walls: &[WallSide]) -> WalledQuality {
     let of_wall = |wall: &WallSide| {
-        let own = wall.turn.turned(grid);
-        let line = match own.topology {
-            Topology::Rectangle => WallLine { from: 0, to: own.ni - 1, closed: false },
-            topology => WallLine::of(topology, own.ni),
-        };
-        let quality = measure_along(&own, line);
+        let quality = measure(&wall.turn.turned(grid));
         WalledQuality { quality, first_cell_error: wall.height_error(grid) }
     };
     let worst = |mut all: WalledQuality, own: WalledQuality| {
