@@ -53,33 +53,16 @@ impl<B: EllipticBackend + MultigridBackend, T: Real> GridPreconditioner<B, T> {
             return last;
         }
         let (strong, bound) = (multigrid.strengthened(), Some(CONTRACTION));
-        let reduced = |name, settings: MultigridSettings| {
+        let cycle = |name, settings: MultigridSettings, whole: bool| {
             Self::first(name, bound, move |_, a: &GridJacobian<B, T>| {
-                let (size, transposed) = (a.size, a.transposed);
-                let field: Box<dyn Preconditioner<B, T, B::Matrix<T>>> = match settings.precision {
-                    Precision::Single => {
-                        Box::new(Multigrid::<B, f32>::new(settings, size, transposed))
-                    }
-                    Precision::Double => {
-                        Box::new(Multigrid::<B, f64>::new(settings, size, transposed))
-                    }
-                };
-                Ok(Box::new(Reduced { field, reduction: None }))
-            })
-        };
-        let whole = |name, settings: MultigridSettings| {
-            Self::first(name, bound, move |_, a: &GridJacobian<B, T>| {
-                let (size, transposed) = (a.size, a.transposed);
                 Ok(match settings.precision {
-                    Precision::Single => {
-                        Box::new(InCycle::<B, f32>(Multigrid::new(settings, size, transposed)))
-                    }
-                    Precision::Double => {
-                        Box::new(InCycle::<B, f64>(Multigrid::new(settings, size, transposed)))
-                    }
+                    Precision::Single => multigrid_of::<B, T, f32>(settings, a, whole),
+                    Precision::Double => multigrid_of::<B, T, f64>(settings, a, whole),
                 })
             })
         };
+        let reduced = |name, settings| cycle(name, settings, false);
+        let whole = |name, settings| cycle(name, settings, true);
         if jacobian.walls.has_others() {
             let strong = whole("multigrid with W cycles in double precision", strong);
             return whole("multigrid", multigrid).then(strong).lasting(B::LASTING);
@@ -99,14 +82,25 @@ impl<B: EllipticBackend + MultigridBackend, T: Real> GridPreconditioner<B, T> {
     }
 }
 
+/// Multigrid for a Jacobian: with the wall terms on its levels, or of the field part alone.
+fn multigrid_of<B: EllipticBackend + MultigridBackend, T: Real, M: Real>(
+    settings: MultigridSettings,
+    a: &GridJacobian<B, T>,
+    whole: bool,
+) -> Box<dyn Preconditioner<B, T, GridJacobian<B, T>>> {
+    let multigrid = Multigrid::<B, M>::new(settings, a.size, a.transposed);
+    if whole {
+        Box::new(InCycle(multigrid))
+    } else {
+        Box::new(Reduced { field: Box::new(multigrid), reduction: None })
+    }
+}
+
 /// Multigrid with the wall terms on its levels.
 struct InCycle<B: MultigridBackend, M: Real>(Multigrid<B, M>);
 
-impl<B, T, M> Preconditioner<B, T, GridJacobian<B, T>> for InCycle<B, M>
-where
-    B: EllipticBackend + MultigridBackend,
-    T: Real,
-    M: Real,
+impl<B: EllipticBackend + MultigridBackend, T: Real, M: Real>
+    Preconditioner<B, T, GridJacobian<B, T>> for InCycle<B, M>
 {
     fn update(&mut self, backend: &B, a: &GridJacobian<B, T>) -> Result<(), SolverError> {
         self.0.prepare(backend, &a.field, a.wall.as_ref())
