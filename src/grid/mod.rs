@@ -214,6 +214,12 @@ impl Grid {
     }
 }
 
+/// The neighbours of point i of `n` along a line: around a closed one, and an end itself beyond the ends of an open one.
+pub(crate) fn beside(i: usize, n: usize, closed: bool) -> [usize; 2] {
+    let [before, after] = if closed { [n - 1, 0] } else { [0, n - 1] };
+    [if i == 0 { before } else { i - 1 }, if i + 1 == n { after } else { i + 1 }]
+}
+
 /// Passes with weights ¼ ½ ¼ over a list between ends that stay, or around a closed line whose last value repeats the first.
 pub(crate) fn smooth(values: &mut [f64], closed: bool, passes: usize) {
     let last = values.len() - 1;

@@ -4,7 +4,7 @@
 use super::point::{Metrics, Stencil, Vec2, residual};
 use crate::geometry::vector::{cross, distance, dot};
 pub(crate) use crate::grid::arc_length;
-use crate::grid::{Grid, Topology, interval_control};
+use crate::grid::{Grid, Topology, beside, interval_control};
 use rayon::prelude::*;
 
 /// Source of the control functions P0, Q0.
@@ -373,23 +373,18 @@ pub(crate) fn decay_lengths(
     let mut spacing: Vec<f64> = (0..x.len() - 1).map(interval).collect();
     // At the end of an open line the last interval is repeated.
     spacing.extend(spacing.last().copied().filter(|_| !closed));
-    let west = |i: usize| match i {
-        0 if closed => n - 1,
-        _ => i.saturating_sub(1),
-    };
-    let east = |i: usize| match i + 1 {
-        next if next < n => next,
-        _ if closed => 0,
-        _ => i,
-    };
+    let around = |i: usize| beside(i, n, closed);
     let mut length: Vec<f64> = (0..n)
-        .map(|i| factor * 0.5 * (spacing[west(i)] + spacing[i]))
+        .map(|i| factor * 0.5 * (spacing[around(i)[0]] + spacing[i]))
         .zip(heights)
         .map(|(length, height)| length.min(longest).max(3.0 * height))
         .collect();
     for _ in 0..DECAY_PASSES {
-        length =
-            (0..n).map(|i| 0.5 * length[i] + 0.25 * (length[west(i)] + length[east(i)])).collect();
+        let mean = |i: usize| {
+            let [west, east] = around(i);
+            0.5 * length[i] + 0.25 * (length[west] + length[east])
+        };
+        length = (0..n).map(mean).collect();
     }
     length
 }

@@ -3,8 +3,8 @@
 
 use super::{InitialSettings, Layers, Outline, Segments, grid_of};
 use crate::geometry::vector::{along, cross, dot, unit};
-use crate::grid::Grid;
 use crate::grid::quality::folds;
+use crate::grid::{Grid, beside};
 use nalgebra::{Matrix2, Vector2};
 
 /// Largest number of substeps a layer.
@@ -159,8 +159,6 @@ impl Substep {
         let closed = scheme.closed;
         let segments = Segments::new(front, closed);
         let d = &segments.length;
-        let before = |i: usize| if i == 0 { n - 1 } else { i - 1 };
-        let after = |i: usize| if i + 1 == n { 0 } else { i + 1 };
         let width: Vec<f64> = (0..n).map(|i| 0.5 * (d[i] + d[segments.before(i)])).collect();
         let mut smoothed = width.clone();
         if self.volume_smoothing > 0.0 {
@@ -194,7 +192,8 @@ impl Substep {
                 0.0
             };
             let e = self.dissipation * ratio * concavity(&segments, i) * (1.0 + growth.powi(4));
-            let [west, at, east] = [front[before(i)], front[i], front[after(i)]].map(Vector2::from);
+            let [before, after] = beside(i, n, closed);
+            let [west, at, east] = [before, i, after].map(|i| Vector2::from(front[i]));
             let identity = Matrix2::identity();
             Some(BlockRow {
                 lower: -half_c - identity * (2.0 * e),

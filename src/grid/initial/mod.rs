@@ -15,7 +15,7 @@ pub use outline::{Outer, Outline};
 pub(crate) use outline::{heights_with_wake, ways};
 
 use super::quality::folds;
-use super::{Grid, arc_length};
+use super::{Grid, arc_length, beside};
 use crate::geometry::vector::{difference, distance, left_normal};
 use rayon::prelude::*;
 use std::convert::Infallible;
@@ -141,8 +141,7 @@ pub(crate) fn grid_of(layers: Layers, outline: &Outline) -> Grid {
     let arc = arc_length(&grid);
     let end = grid.x.len() - ni;
     let lengths = &arc[end..];
-    let last: Vec<[f64; 2]> = (end..grid.x.len()).map(|k| [grid.x[k], grid.y[k]]).collect();
-    let moves = outline::ways(outline, &last);
+    let moves = outline::ways(outline, &grid.row(grid.nj - 1));
     let rows = grid.x.par_chunks_mut(ni).zip(grid.y.par_chunks_mut(ni));
     rows.zip(arc.par_chunks(ni)).for_each(|((x, y), arc)| {
         for i in 0..ni {
@@ -185,11 +184,7 @@ impl Segments {
     /// Number of the segment that ends at point i; for the first point of an open front, the one that begins
     /// there.
     fn before(&self, i: usize) -> usize {
-        match i {
-            0 if self.closed => self.unit.len() - 1,
-            0 => 0,
-            i => i - 1,
-        }
+        beside(i, self.unit.len(), self.closed)[0]
     }
 
     /// Unit vectors of the segments before and after point i.

@@ -2,8 +2,8 @@
 
 use super::{Layers, Outline, Segments, grid_of};
 use crate::geometry::vector::{along, unit};
-use crate::grid::Grid;
 use crate::grid::quality::folds_off_seam;
+use crate::grid::{Grid, beside};
 
 /// Distances from the wall, in chords, over which the smoothing of positions sets in, one for each attempt.
 const SMOOTHING_DISTANCES: [f64; 4] = [0.2, 0.1, 0.05, 0.025];
@@ -85,8 +85,7 @@ fn average(v: &[[f64; 2]], weight: f64, closed: bool) -> Vec<[f64; 2]> {
             if !closed && (i == 0 || i + 1 == n) {
                 return v[i];
             }
-            let (w, e) =
-                (v[if i == 0 { n - 1 } else { i - 1 }], v[if i + 1 == n { 0 } else { i + 1 }]);
+            let [w, e] = beside(i, n, closed).map(|i| v[i]);
             [0, 1].map(|k| v[i][k] + weight * (0.5 * (w[k] + e[k]) - v[i][k]))
         })
         .collect()
