@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use super::axes::PlotPanel;
 use super::clip::Window;
+use crate::grid::encloses;
 use crate::grid::quality::Corners;
 use crate::grid::vector::along;
 
@@ -46,7 +47,7 @@ impl Raster {
         }
         for row in range[1].0..range[1].1 {
             for column in range[0].0..range[0].1 {
-                if covers(&corners, [column as f64 + 0.5, row as f64 + 0.5]) {
+                if encloses(&corners, [column as f64 + 0.5, row as f64 + 0.5]) {
                     self.raise(column, row, band);
                 }
             }
@@ -92,14 +93,4 @@ impl Raster {
         }
         areas
     }
-}
-
-/// Whether a point lies in a quadrilateral: a line to the right from it crosses the border an odd
-/// number of times.
-fn covers(corners: &Corners, [x, y]: [f64; 2]) -> bool {
-    let crossed = |&k: &usize| {
-        let ([ax, ay], [bx, by]) = (corners[k], corners[(k + 1) % 4]);
-        (ay > y) != (by > y) && x < ax + (y - ay) / (by - ay) * (bx - ax)
-    };
-    (0..4).filter(crossed).count() % 2 == 1
 }
