@@ -111,10 +111,8 @@ impl Case {
     }
 
     fn blades(&self, points: &BoundaryPoints, normals: &[[f64; 2]]) -> Option<Blades> {
-        let BoundaryPoints { x, y, .. } = points;
-        let wall = x.iter().zip(y).map(|(x, y)| [*x, *y]).collect();
         let lengths = [self.grid.reach?, self.cascade.as_ref()?.pitch];
-        Some(Blades::new(wall, normals, lengths, self.output.curved_order))
+        Some(Blades::new(points.line(), normals, lengths, self.output.curved_order))
     }
 
     /// Corners of the passage on the outer line; places and cells of the blocks that are not given follow from these.

@@ -81,13 +81,12 @@ impl Problem {
             return Err(GeometryError::CornerInSide { point, order });
         }
         let layers = case.layer_law().distances(nj)?;
-        let wall = || points.x.iter().zip(&points.y).map(|(x, y)| [*x, *y]).collect::<Vec<_>>();
-        let outer = reach.map(|reach| OffsetLine::around(&wall(), reach)).transpose()?;
+        let outer = reach.map(|reach| OffsetLine::around(&points.line(), reach)).transpose()?;
         let normals = if topology.closed() { wall_normals } else { open_normals };
         let mut normals = normals(&points.x, &points.y);
         if let Topology::Blunt { wake } = topology {
             // Lines pass through the interfaces in the direction of those of the block between them.
-            let (wall, last) = (wall(), points.x.len() - 1);
+            let (wall, last) = (points.line(), points.x.len() - 1);
             for i in 0..wake {
                 normals[i] = unit(difference(wall[i], wall[last - i]));
                 normals[last - i] = normals[i].map(|c| -c);

@@ -111,3 +111,16 @@ pub struct BoundaryPoints {
     /// Cells on each side of the cut, whose points are the same bit for bit; 0 without a wake.
     pub wake: usize,
 }
+
+impl BoundaryPoints {
+    /// A line through these points.
+    fn of_line(points: Vec<[f64; 2]>, base_cells: usize, wake: usize) -> Self {
+        let (x, y) = points.into_iter().map(|[x, y]| (x, y)).unzip();
+        Self { x, y, base_cells, wake }
+    }
+
+    /// Its points in their order.
+    pub(crate) fn line(&self) -> Vec<[f64; 2]> {
+        self.x.iter().zip(&self.y).map(|(x, y)| [*x, *y]).collect()
+    }
+}

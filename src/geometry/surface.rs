@@ -141,8 +141,7 @@ pub(super) fn boundary(
     if let Some((k, _)) = first_crossing(&wall, false) {
         return Err(GeometryError::WallCrosses { airfoil: name.to_owned(), at: wall[k] });
     }
-    let (x, y) = wall.into_iter().map(|[x, y]| (x, y)).unzip();
-    Ok(BoundaryPoints { x, y, base_cells, wake: 0 })
+    Ok(BoundaryPoints::of_line(wall, base_cells, 0))
 }
 
 /// True if the trailing edge becomes one point, without base or cap.
@@ -421,17 +420,15 @@ fn base_wall(
 /// Cells on a base or cap of the given length.
 fn base_cells(settings: &SurfaceSettings, length: f64, cap: bool) -> Result<usize, GeometryError> {
     let most = (settings.ni - 1) / 8 * 2;
-    let given = match settings.base_cells {
-        BaseCells::Exactly(given) => given,
-        BaseCells::Behind => return Ok(0),
-        BaseCells::AtLeast { base, cap: on_cap, multiple } => {
-            let least = if cap { on_cap } else { base };
+    match settings.base_cells {
+        BaseCells::Exactly(given) => check_base_cells(given, 2 * most),
+        BaseCells::Behind => Ok(0),
+        BaseCells::AtLeast { multiple, .. } => {
             let wanted = 2.0 * (length / settings.trailing_edge_spacing / 2.0).round_ties_even();
-            let wanted = (wanted as usize).max(least).min(most);
-            return Ok(wanted.next_multiple_of(multiple));
+            let wanted = (wanted as usize).max(settings.base_cells.least(cap)).min(most);
+            Ok(wanted.next_multiple_of(multiple))
         }
-    };
-    check_base_cells(given, 2 * most)
+    }
 }
 
 /// Refuses an odd number of cells on a base, and one out of range.

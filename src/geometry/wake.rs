@@ -73,22 +73,20 @@ pub fn with_wake(
     wake: &Wake,
     (spacing, room): (f64, f64),
 ) -> Result<BoundaryPoints, GeometryError> {
-    let cut = cut(wall, wake, spacing, room)?;
-    let section = wall.x.iter().zip(&wall.y).map(|(x, y)| [*x, *y]);
-    let once: Vec<[f64; 2]> = section.chain(cut.iter().copied()).collect();
-    if let Some((k, _)) = first_crossing(&once, false) {
-        return Err(GeometryError::CutCrosses { airfoil: airfoil.name.clone(), at: once[k] });
+    let mut cut = cut(wall, wake, spacing, room)?;
+    let once = uncrossed(airfoil, [wall.line(), cut.clone()].concat())?;
+    cut.reverse();
+    Ok(BoundaryPoints::of_line([cut, once].concat(), wall.base_cells, wake.cells))
+}
+
+/// The line, if it does not cross itself.
+fn uncrossed(airfoil: &Airfoil, line: Vec<[f64; 2]>) -> Result<Vec<[f64; 2]>, GeometryError> {
+    match first_crossing(&line, false) {
+        Some((k, _)) => {
+            Err(GeometryError::CutCrosses { airfoil: airfoil.name.clone(), at: line[k] })
+        }
+        None => Ok(line),
     }
-    let sides = |c: usize| cut.iter().map(move |p| p[c]);
-    let line = |wall: &[f64], c: usize| -> Vec<f64> {
-        sides(c).rev().chain(wall.iter().copied()).chain(sides(c)).collect()
-    };
-    Ok(BoundaryPoints {
-        x: line(&wall.x, 0),
-        y: line(&wall.y, 1),
-        base_cells: wall.base_cells,
-        wake: wake.cells,
-    })
 }
 
 /// Continues an open wall, which ends at the corners of a base, along the two interfaces to the block behind that.
@@ -141,15 +139,9 @@ pub fn with_interfaces(
         [-half, half].map(|off| along(centre, across, off))
     };
     let pairs: Vec<[[f64; 2]; 2]> = s[1..].iter().map(pair).collect();
-    let section = wall.x.iter().zip(&wall.y).map(|(x, y)| [*x, *y]);
     let lower = pairs.iter().rev().map(|[lower, _]| *lower);
-    let line: Vec<[f64; 2]> =
-        lower.chain(section).chain(pairs.iter().map(|[_, upper]| *upper)).collect();
-    if let Some((k, _)) = first_crossing(&line, false) {
-        return Err(GeometryError::CutCrosses { airfoil: airfoil.name.clone(), at: line[k] });
-    }
-    let (x, y) = line.into_iter().map(|[x, y]| (x, y)).unzip();
-    Ok(BoundaryPoints { x, y, base_cells: 0, wake: wake.cells })
+    let line = lower.chain(wall.line()).chain(pairs.iter().map(|[_, upper]| *upper)).collect();
+    Ok(BoundaryPoints::of_line(uncrossed(airfoil, line)?, 0, wake.cells))
 }
 
 /// [`spacing_vinokur`] with a last interval of this length.
