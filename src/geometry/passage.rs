@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use super::GeometryError;
 use super::curve::chord_lengths;
-use super::vector::{along, angle, cross, difference, distance};
+use super::polygon::segments_cross;
+use super::vector::{along, angle, difference, distance};
 
 /// Weights of distances from nose and edge, in chords, beside the squares of angles off the normals.
 const NEAR: [f64; 2] = [0.8, 0.4];
@@ -151,7 +152,8 @@ impl Blades {
         let next: Vec<[f64; 2]> =
             self.wall[..=nose].iter().map(|[x, y]| [*x, *y + self.pitch]).collect();
         let upper = &self.wall[nose..];
-        let crossed = |p: &[[f64; 2]]| next.windows(2).any(|q| cross_each_other(p, q));
+        let crossed =
+            |p: &[[f64; 2]]| next.windows(2).any(|q| segments_cross((p[0], p[1]), (q[0], q[1])));
         if upper.windows(2).any(crossed) {
             return 0.0;
         }
@@ -160,10 +162,4 @@ impl Blades {
         };
         upper.iter().map(nearest).fold(f64::INFINITY, f64::min)
     }
-}
-
-/// Whether two segments cross.
-fn cross_each_other(p: &[[f64; 2]], q: &[[f64; 2]]) -> bool {
-    let side = |line: &[[f64; 2]], at| cross(difference(line[1], line[0]), difference(at, line[0]));
-    side(p, q[0]) * side(p, q[1]) < 0.0 && side(q, p[0]) * side(q, p[1]) < 0.0
 }

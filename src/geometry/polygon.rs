@@ -22,11 +22,7 @@ pub fn wall_normals(x: &[f64], y: &[f64]) -> Vec<[f64; 2]> {
         return vec![[0.0; 2]; x.len()];
     }
     let n = x.len() - 1;
-    let segment = |i: usize| [x[i + 1] - x[i], y[i + 1] - y[i]];
-    let mut normals: Vec<[f64; 2]> =
-        (0..n).map(|i| normal(segment((i + n - 1) % n), segment(i))).collect();
-    normals.push(normals[0]);
-    normals
+    (0..=n).map(|i| normal([x, y], [(i + n - 1) % n, i % n])).collect()
 }
 
 /// Outward unit normals of the line j = 0 of a C-grid, one for each point: those of [`wall_normals`], but
@@ -36,15 +32,13 @@ pub fn open_normals(x: &[f64], y: &[f64]) -> Vec<[f64; 2]> {
     if n < 3 || n != y.len() {
         return vec![[0.0; 2]; n];
     }
-    let segment = |i: usize| [x[i + 1] - x[i], y[i + 1] - y[i]];
-    let mut normals = vec![[0.0, -1.0]];
-    normals.extend((1..n - 1).map(|i| normal(segment(i - 1), segment(i))));
-    normals.push([0.0, 1.0]);
-    normals
+    let inner = (1..n - 1).map(|i| normal([x, y], [i - 1, i]));
+    [[0.0, -1.0]].into_iter().chain(inner).chain([[0.0, 1.0]]).collect()
 }
 
-/// Normal between the segments `a` and `b`.
-fn normal(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
+/// Normal between the segments that begin at two points.
+fn normal([x, y]: [&[f64]; 2], segments: [usize; 2]) -> [f64; 2] {
+    let [a, b] = segments.map(|i| [x[i + 1] - x[i], y[i + 1] - y[i]]);
     let (la, lb) = (a[0].hypot(a[1]), b[0].hypot(b[1]));
     if la <= 0.0 || lb <= 0.0 {
         return [0.0; 2];
@@ -129,7 +123,7 @@ fn first_pair(
 
 /// Tests that each segment has its ends strictly on both sides of the other. Neighbours share a point, so one
 /// of their areas is exactly 0 and they never count.
-fn segments_cross(s: Segment, t: Segment) -> bool {
+pub(super) fn segments_cross(s: Segment, t: Segment) -> bool {
     let straddles = |u: Segment, v: Segment| {
         let side = |p| cross(difference(u.1, u.0), difference(p, u.0));
         let (a, b) = (side(v.0), side(v.1));

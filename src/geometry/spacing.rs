@@ -23,10 +23,7 @@ pub fn spacing_geometric(n: usize, first: f64, length: f64) -> Result<Vec<f64>, 
     check(n, &[("first spacing", first), ("length", length)])?;
     let intervals = (n - 1) as f64;
     let target = length / first;
-    if target <= intervals {
-        return Ok(spacing_uniform(n, length));
-    }
-    if n == 2 {
+    if target <= intervals || n == 2 {
         return Ok(spacing_uniform(n, length));
     }
     // With z = ln q the sum is expm1(m z)/expm1(z), free of cancellation however close q is to 1.
