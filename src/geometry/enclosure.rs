@@ -147,38 +147,35 @@ impl Enclosure {
         let found = found.filter(|(k, share)| at(*k, *share)[0] > from);
         let (k, share) = found.min_by(|a, b| at(a.0, a.1)[0].total_cmp(&at(b.0, b.1)[0]))?;
         let t = self.places[k] + share * (self.places[k + 1] - self.places[k]);
-        let near = |corner: &&f64| (t - **corner).abs() < AT_CORNER * self.length();
-        let index = |t: f64| self.places.partition_point(|place| *place < t);
-        let last = self.bends.len();
-        let corners = self.corners.iter().map(|t| index(*t)).filter(|k| *k < last);
-        if let Some(corner) = self.corners.iter().find(near) {
-            let first = index(*corner) % last;
-            let points = self.points[first..last].iter().chain(&self.points[..=first]);
-            let bends = self.bends[first..].iter().chain(&self.bends[..first]);
-            let mut ends: Vec<usize> = corners.map(|k| (k + last - first) % last).collect();
-            ends.sort_unstable();
-            ends.push(last);
-            let side = self.corners.iter().position(|t| index(*t) % last == first)?;
-            let sides = self.corners.len() - 1;
-            let line =
-                Self::with_corners(points.copied().collect(), bends.copied().collect(), &ends);
-            return Some((line, (side + sides - 1) % sides));
-        }
-        let mut point = at(k, share);
-        if self.bends[k].is_none() {
-            point[1] = height(point[0]);
-        }
-        let ring = self.points[k + 1..last].iter().chain(&self.points[..=k]).copied();
-        let points = [point].into_iter().chain(ring).chain([point]).collect();
-        let cut = self.along(k, share);
-        let [before, after] =
-            self.bends[k].map_or([None; 2], |[start, end]| [Some([start, cut]), Some([cut, end])]);
-        let ring = self.bends[k + 1..].iter().chain(&self.bends[..k]).copied();
-        let bends = [after].into_iter().chain(ring).chain([before]).collect();
-        let mut ends: Vec<usize> = corners.map(|c| (c + last - k - 1) % last + 1).collect();
-        ends.extend([0, last + 1]);
+        let near = |corner: &f64| (t - *corner).abs() < AT_CORNER * self.length();
+        // The ring, in which points and corners are there once.
+        let (mut points, mut bends) = (self.points.clone(), self.bends.clone());
+        points.pop();
+        let sides = self.corners.len() - 1;
+        let index = |t: &f64| self.places.partition_point(|place| place < t);
+        let mut corners: Vec<usize> = self.corners[..sides].iter().map(index).collect();
+        let (first, side) = if let Some(corner) = self.corners.iter().position(near) {
+            (corners[corner % sides], (corner + sides - 1) % sides)
+        } else {
+            let mut point = at(k, share);
+            if bends[k].is_none() {
+                point[1] = height(point[0]);
+            }
+            points.insert(k + 1, point);
+            let cut = self.along(k, share);
+            bends.insert(k + 1, bends[k].map(|[_, end]| [cut, end]));
+            bends[k] = bends[k].map(|[start, _]| [start, cut]);
+            corners.iter_mut().filter(|corner| **corner > k).for_each(|corner| *corner += 1);
+            corners.push(k + 1);
+            (k + 1, self.corners.partition_point(|corner| *corner <= t) - 1)
+        };
+        points.rotate_left(first);
+        points.push(points[0]);
+        bends.rotate_left(first);
+        let count = bends.len();
+        let mut ends: Vec<usize> = corners.iter().map(|k| (k + count - first) % count).collect();
         ends.sort_unstable();
-        let side = self.corners.partition_point(|corner| *corner <= t) - 1;
+        ends.push(count);
         Some((Self::with_corners(points, bends, &ends), side))
     }
 
