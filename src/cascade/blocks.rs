@@ -126,16 +126,13 @@ pub(super) fn joined(grids: &mut [Grid], ring: &BladeLine) {
         copy(grids, [*from, *to], |point| point);
     }
     let mut ranges: Vec<Range> = Vec::new();
-    for pair in links {
-        for [on, to] in [pair, [pair[1], pair[0]]].map(forwards) {
-            ranges.push(Range { on, meets: Meets::Link(to) });
-        }
+    let both = |[on, to]: [Segment; 2]| [[on, to], [to, on]].map(forwards);
+    for [on, to] in links.into_iter().flat_map(both) {
+        ranges.push(Range { on, meets: Meets::Link(to) });
     }
     let ends = PERIOD.map(|name| Patch::named(name, Some(SideKind::Periodic)));
-    for pair in partners {
-        for ([on, to], end) in [pair, [pair[1], pair[0]]].map(forwards).into_iter().zip(ends) {
-            ranges.push(Range { on, meets: Meets::Partner(end, to) });
-        }
+    for ([on, to], end) in partners.into_iter().flat_map(|pair| both(pair).into_iter().zip(ends)) {
+        ranges.push(Range { on, meets: Meets::Partner(end, to) });
     }
     let whole = |block: usize, side: Side| Segment { block, side, nodes: [0, sizes[block][0] - 1] };
     let planes = [
