@@ -18,7 +18,7 @@ use rayon::prelude::*;
 
 use super::wall::ElementWall;
 use super::zone::{Rim, Zone, ZoneCells};
-use crate::grid::Topology;
+use crate::grid::Grid;
 use crate::grid::boundary::{Meets, Patch};
 
 /// The box in which holes are cut, and the numbers of its voxels along x and y.
@@ -184,28 +184,18 @@ fn outer_sides(zone: &Zone<'_>) -> Vec<[[f64; 2]; 2]> {
     sides.collect()
 }
 
-/// Neighbours of the cells of a zone.
-struct CellNeighbours {
-    columns: usize,
-    layers: usize,
-    topology: Topology,
-}
-
-impl CellNeighbours {
-    fn of(zone: &Zone<'_>) -> Self {
-        let grid = zone.grid;
-        Self { columns: grid.ni - 1, layers: grid.nj - 1, topology: grid.topology }
-    }
-
+impl Zone<'_> {
+    /// The cells that share a side with a cell.
     fn around(&self, cell: usize) -> impl Iterator<Item = usize> + use<> {
-        let (i, j) = (cell % self.columns, cell / self.columns);
-        let columns = self.columns;
-        let closed = self.topology.closed();
+        let &Grid { ni, nj, topology, .. } = self.grid;
+        let columns = ni - 1;
+        let (i, j) = (cell % columns, cell / columns);
+        let closed = topology.closed();
         let before = if i > 0 { Some(cell - 1) } else { closed.then_some(cell + columns - 1) };
         let last = i + 1 == columns;
         let after = if last { closed.then(|| cell + 1 - columns) } else { Some(cell + 1) };
-        let above = (j + 1 < self.layers).then(|| cell + columns);
-        let wake = self.topology.cut();
+        let above = (j + 2 < nj).then(|| cell + columns);
+        let wake = topology.cut();
         let across = if j == 0 && (i < wake || i >= columns - wake) {
             Some(columns - 1 - i)
         } else {
@@ -215,13 +205,14 @@ impl CellNeighbours {
     }
 
     /// True if a cell lies on a boundary that is not a rim: a wall, or the far field.
-    fn on_boundary(&self, cell: usize, rim: Rim) -> bool {
-        let (i, j) = (cell % self.columns, cell / self.columns);
-        let far = rim == Rim::FarField;
-        let wall = self.topology.wall(self.columns + 1);
+    fn on_boundary(&self, cell: usize) -> bool {
+        let &Grid { ni, nj, topology, .. } = self.grid;
+        let (i, j) = (cell % (ni - 1), cell / (ni - 1));
+        let far = self.rim == Rim::FarField;
+        let wall = topology.wall(ni);
         let wall = if wall.is_empty() { far } else { (*wall.start()..*wall.end()).contains(&i) };
-        let ends = !self.topology.closed() && far && (i == 0 || i + 1 == self.columns);
-        (j == 0 && wall) || ends || (j + 1 == self.layers && far)
+        let ends = !topology.closed() && far && (i == 0 || i + 2 == ni);
+        (j == 0 && wall) || ends || (j + 2 == nj && far)
     }
 }
 
@@ -326,7 +317,6 @@ fn fill_unreached(zones: &[Zone<'_>], found: &mut [ZoneTypes]) {
     let mut numbers: Vec<Vec<usize>> = Vec::new();
     let mut regions: Vec<Region> = Vec::new();
     for (zone, found) in zones.iter().zip(found.iter()) {
-        let neighbours = CellNeighbours::of(zone);
         let mut number = vec![usize::MAX; found.types.len()];
         for seed in 0..number.len() {
             if number[seed] != usize::MAX {
@@ -338,10 +328,10 @@ fn fill_unreached(zones: &[Zone<'_>], found: &mut [ZoneTypes]) {
             number[seed] = region;
             while let Some(cell) = open.pop() {
                 let hole = cut_at(found, cell);
-                if !hole && neighbours.on_boundary(cell, zone.rim) {
+                if !hole && zone.on_boundary(cell) {
                     state = Region::Reached;
                 }
-                for other in neighbours.around(cell) {
+                for other in zone.around(cell) {
                     if cut_at(found, other) != hole {
                         if !hole && state == Region::Unknown {
                             state = Region::Parted;
@@ -384,8 +374,7 @@ fn fill_unreached(zones: &[Zone<'_>], found: &mut [ZoneTypes]) {
 
 /// Makes the cells beside holes interpolated. Cells without a donor are added to `lacking` and become holes.
 fn walk_front(zone: &Zone<'_>, found: &mut ZoneTypes, lacking: &mut Vec<usize>) {
-    let neighbours = CellNeighbours::of(zone);
-    let beside_hole = |cell: usize| neighbours.around(cell).any(|other| cut_at(found, other));
+    let beside_hole = |cell: usize| zone.around(cell).any(|other| cut_at(found, other));
     let mut front: Vec<usize> =
         (0..found.types.len()).filter(|&cell| !cut_at(found, cell) && beside_hole(cell)).collect();
     while !front.is_empty() {
@@ -399,7 +388,7 @@ fn walk_front(zone: &Zone<'_>, found: &mut ZoneTypes, lacking: &mut Vec<usize>) 
             } else {
                 found.types[cell] = CellType::Hole;
                 lacking.push(cell);
-                next.extend(neighbours.around(cell));
+                next.extend(zone.around(cell));
             }
         }
         front = next;
