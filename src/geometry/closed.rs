@@ -66,10 +66,6 @@ pub struct ClosedContour {
 }
 
 impl ClosedContour {
-    fn curve(&self) -> Result<(CubicSpline, Vec<f64>), GeometryError> {
-        closed_spline(&self.points)
-    }
-
     /// Finds a symmetry about a line through the centre by points that lie in mirrored pairs: left–right if
     /// there is one, otherwise up–down. The contour then begins on that line, at its top or at its right end.
     ///
@@ -95,7 +91,7 @@ impl ClosedContour {
         let [one, other] = crossings.map(height);
         let start = crossings[usize::from(other > one)];
         if start % 2 == 1 {
-            let (curve, knots) = self.curve()?;
+            let (curve, knots) = closed_spline(&self.points)?;
             let (a, b) = (start / 2 % n, start / 2 % n + 1);
             let between = curve.point(0.5 * (knots[a] + knots[b]));
             self.points.insert(b, pairs.symmetry.on_line(between, self.centre));
@@ -127,7 +123,7 @@ impl ClosedContour {
     /// # Errors
     /// [`GeometryError::Contour`] if no spline can be made through the contour.
     pub fn outline(&self, pieces: usize) -> Result<Vec<[f64; 2]>, GeometryError> {
-        let (curve, knots) = self.curve()?;
+        let (curve, knots) = closed_spline(&self.points)?;
         Ok(refined(&knots, pieces).into_iter().map(|s| curve.point(s)).collect())
     }
 }
@@ -188,7 +184,7 @@ pub fn distribute_closed(
     max_turn_deg: f64,
 ) -> Result<BoundaryPoints, GeometryError> {
     check_points(ni)?;
-    let (curve, knots) = contour.curve()?;
+    let (curve, knots) = closed_spline(&contour.points)?;
     let pieces = (SAMPLES_A_CELL * ni).div_ceil(contour.points.len()).max(SAMPLES);
     let turning = Turning::along(refined(&knots, pieces), |s| curve.derivative(s));
     let places = turning

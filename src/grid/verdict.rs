@@ -72,14 +72,12 @@ impl Verdict {
 
     /// Its name in `report.json`: `good`, `beyond-limit`, `folded-curved`, `unfit`, `folded`, `not-converged`.
     pub fn kind(&self) -> &'static str {
-        let (_, kind, _) = self.description();
-        kind
+        self.description().1
     }
 
     /// Its name in headings.
     pub fn label(&self) -> &'static str {
-        let (_, _, label) = self.description();
-        label
+        self.description().2
     }
 
     /// Serialises as reports have it: an object of `kind`, `good` and `reason`. The derived form is for messages.
