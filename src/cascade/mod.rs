@@ -21,7 +21,7 @@ use self::strips::{inlet_strip, outlet_strip};
 use crate::backend::{EllipticBackend, MultigridBackend};
 use crate::case::SolverOptions;
 use crate::grid::Grid;
-use crate::pde::EllipticData;
+use crate::pde::{EllipticData, unknown_points};
 use crate::smooth::solution;
 use crate::solver::{NewtonStop, SolverError};
 
@@ -105,11 +105,8 @@ fn solved<B: EllipticBackend + MultigridBackend>(
     (start, shift): (Grid, f64),
     options: &SolverOptions,
 ) -> Result<SolvedBlock, SolverError> {
-    let zeros = || vec![0.0; start.x.len()];
+    let zeros = || vec![0.0; unknown_points(&start).into_iter().product()];
     let mut data = EllipticData::of_terms(&start, [zeros(), zeros()], None);
-    let unknown = data.mi * data.mj;
-    data.control_p.truncate(unknown);
-    data.control_q.truncate(unknown);
     data.shift = shift;
     let (nodes, _, report) = solution(backend, (&data, start.topology), options, None)?;
     let mut grid = Grid::new(start.topology, start.ni, start.nj);

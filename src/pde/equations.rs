@@ -106,16 +106,7 @@ impl EllipticData {
         settings: &ControlSettings,
         walls: WalledSides,
     ) -> Self {
-        let [mi, mj] = unknown_points(grid);
-        // Unknown columns start at node 0 of a periodic grid and at node 1 of one with held ends.
-        let first = usize::from(!grid.topology.periodic());
-        let columns = grid.topology.columns(grid.ni);
-        let inner = |f: &[f64]| -> Vec<f64> {
-            let mut kept = vec![0.0; mi * mj];
-            let rows = kept.par_chunks_mut(mi).zip(f.par_chunks(columns).skip(1));
-            rows.for_each(|(kept, row)| kept.copy_from_slice(&row[first..first + mi]));
-            kept
-        };
+        let inner = |f: &[f64]| at_unknown_points(grid, f);
         let control = control_functions(grid, settings);
         let terms =
             |(phi, psi): (Vec<f64>, Vec<f64>)| WallTerms { phi: inner(&phi), psi: inner(&psi) };
@@ -198,7 +189,18 @@ fn framed(nodes: &[f64], ni: usize, periodic: bool) -> Vec<f64> {
     frame
 }
 
+/// The values at the unknown points, `[mj][mi]`, of those at the nodes, without the repeated column of an O-grid or with it.
+pub(crate) fn at_unknown_points(grid: &Grid, f: &[f64]) -> Vec<f64> {
+    let [mi, mj] = unknown_points(grid);
+    // Unknown columns start at node 0 of a periodic grid and at node 1 of one with held ends.
+    let first = usize::from(!grid.topology.periodic());
+    let mut kept = vec![0.0; mi * mj];
+    let rows = kept.par_chunks_mut(mi).zip(f.par_chunks(f.len() / grid.nj).skip(1));
+    rows.for_each(|(kept, row)| kept.copy_from_slice(&row[first..first + mi]));
+    kept
+}
+
 /// The numbers of unknown points in i and j: those off the wall, the outer line and a held seam.
-fn unknown_points(grid: &Grid) -> [usize; 2] {
+pub(crate) fn unknown_points(grid: &Grid) -> [usize; 2] {
     [grid.ni - if grid.topology.periodic() { 1 } else { 2 }, grid.nj - 2]
 }

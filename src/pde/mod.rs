@@ -4,8 +4,8 @@ pub mod control;
 mod equations;
 mod point;
 
-pub(crate) use equations::moved;
 pub use equations::{EllipticData, WallTerms};
+pub(crate) use equations::{at_unknown_points, moved, unknown_points};
 pub use point::{Metrics, Stencil, StencilBlocks, Vec2, residual};
 pub(crate) use point::{merit_weight, row_weight};
 

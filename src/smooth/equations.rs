@@ -11,7 +11,7 @@ use crate::grid::boundary::Side;
 use crate::grid::quality::folds;
 use crate::grid::{Grid, arc_length, smooth};
 use crate::pde::control::PSI_REACH;
-use crate::pde::{EllipticData, WallTerms};
+use crate::pde::{EllipticData, WallTerms, at_unknown_points};
 
 /// Passes over the logarithms of the heights of a grid's own first cells.
 const HEIGHT_PASSES: usize = 20;
@@ -142,12 +142,8 @@ impl WallSide {
             (own.x[k], own.y[k]) = if other { (0.0, 0.0) } else { (decay(1.0), decay(PSI_REACH)) };
         }
         let all = self.turn.back(&own, grid);
-        let first = usize::from(!grid.topology.periodic());
-        let unknown = |f: &[f64]| {
-            let rows = f.chunks(grid.ni).skip(1).take(grid.nj - 2);
-            rows.flat_map(|row| row[first..grid.ni - 1].to_vec()).collect()
-        };
-        WallTerms { phi: unknown(&all.x), psi: unknown(&all.y) }
+        let [phi, psi] = [&all.x, &all.y].map(|f| at_unknown_points(grid, f));
+        WallTerms { phi, psi }
     }
 
     /// Puts the first cells in their places; the node in the corner with another wall becomes the fourth corner of a
