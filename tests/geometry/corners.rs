@@ -1,10 +1,9 @@
 //! Walls with corners between nose and trailing edge.
 
-use gridgen::geometry::{
-    Airfoil, AlongWall, BaseCells, BoundaryPoints, SurfaceSettings, TrailingEdge, distribute,
-};
+use gridgen::geometry::{Airfoil, BoundaryPoints, SurfaceSettings, TrailingEdge, distribute};
+use support::vectors::{distance, largest_growth};
 
-use crate::{largest_growth, lengths};
+use crate::{lengths, settings};
 
 /// A section with a step of this height in its lower surface at x = 0.6, between arcs.
 fn stepped(step: f64, points_a_piece: usize) -> Airfoil {
@@ -30,16 +29,8 @@ fn stepped(step: f64, points_a_piece: usize) -> Airfoil {
 }
 
 fn wall(airfoil: &Airfoil, ni: usize, corners_deg: Option<f64>) -> BoundaryPoints {
-    let settings = SurfaceSettings {
-        ni,
-        leading_edge_spacing: 3e-3,
-        trailing_edge_spacing: 1e-3,
-        trailing_edge: TrailingEdge::AsGiven,
-        base_cells: BaseCells::AtLeast { base: 8, cap: 12, multiple: 1 },
-        max_turn_deg: 15.0,
-        corners_deg,
-        along: AlongWall::default(),
-    };
+    let settings = settings(ni, 1e-3, TrailingEdge::AsGiven);
+    let settings = SurfaceSettings { max_turn_deg: 15.0, corners_deg, ..settings };
     distribute(airfoil, &settings).unwrap()
 }
 
@@ -50,8 +41,8 @@ fn points_of_the_wall_lie_on_corners() {
         let found = wall(&airfoil, ni, Some(30.0));
 
         for corner in [airfoil.points[80], airfoil.points[81]] {
-            let on = |i: &usize| (found.x[*i] - corner[0]).hypot(found.y[*i] - corner[1]) < 1e-12;
-            assert!((0..ni).any(|i| on(&i)), "{ni} points, none on {corner:?}");
+            let on = |i: usize| distance([found.x[i], found.y[i]], corner) < 1e-12;
+            assert!((0..ni).any(on), "{ni} points, none on {corner:?}");
         }
         assert_eq!(found.x.len(), ni);
     }

@@ -22,7 +22,10 @@ mod wake;
 
 use std::path::PathBuf;
 
-use gridgen::geometry::{Airfoil, BoundaryPoints, CubicSpline};
+use gridgen::geometry::{
+    Airfoil, AlongWall, BaseCells, BoundaryPoints, CubicSpline, SurfaceSettings, TrailingEdge,
+};
+use support::vectors::turn;
 
 /// Path of a data file of these tests.
 fn data(name: &str) -> PathBuf {
@@ -46,37 +49,27 @@ fn lengths(wall: &BoundaryPoints) -> Vec<f64> {
 fn turns(wall: &BoundaryPoints) -> Vec<f64> {
     let n = wall.x.len() - 1;
     let step = |i: usize| [wall.x[i + 1] - wall.x[i], wall.y[i + 1] - wall.y[i]];
-    let turn = |i: usize| {
-        let (a, b) = (step((i + n - 1) % n), step(i));
-        (a[0] * b[1] - a[1] * b[0]).atan2(a[0] * b[0] + a[1] * b[1])
-    };
-    (0..n).map(turn).collect()
+    (0..n).map(|i| turn(step((i + n - 1) % n), step(i))).collect()
 }
 
-/// Largest ratio of neighbouring cells.
-fn largest_growth(lengths: &[f64]) -> f64 {
-    lengths.windows(2).map(|w| (w[1] / w[0]).max(w[0] / w[1])).fold(1.0, f64::max)
-}
-
-/// Largest distance of the `points` from the curve through the section's contour.
+/// Largest distance of the `points` from the curve through the section's contour, taken as straight pieces within 1e-7.
 fn distance_from(airfoil: &Airfoil, points: &[[f64; 2]]) -> f64 {
     let curve = CubicSpline::through(&airfoil.points).unwrap();
-    let distance = |s: f64, p: &[f64; 2]| {
-        let [x, y] = curve.point(s);
-        (x - p[0]).hypot(y - p[1])
-    };
-    let n = 4000;
-    let sample = |k: usize| curve.length() * k as f64 / f64::from(n);
-    points.iter().fold(0.0, |worst: f64, p| {
-        let best = (0..=n as usize)
-            .min_by(|&i, &k| distance(sample(i), p).total_cmp(&distance(sample(k), p)))
-            .unwrap();
-        // A golden-section search would do; a ternary search is shorter and fast enough.
-        let (mut a, mut b) = (sample(best.max(1) - 1), sample(best + 1));
-        for _ in 0..60 {
-            let (c, d) = (a + (b - a) / 3.0, b - (b - a) / 3.0);
-            if distance(c, p) < distance(d, p) { b = d } else { a = c }
-        }
-        worst.max(distance(0.5 * (a + b), p))
-    })
+    let place = |k: i32| curve.point(curve.length() * f64::from(k) / 20_000.0);
+    let line: Vec<[f64; 2]> = (0..=20_000).map(place).collect();
+    points.iter().map(|point| support::walls::distance_from(&line, *point)).fold(0.0, f64::max)
+}
+
+/// Settings of a wall of `ni` points with this spacing at the trailing edge.
+fn settings(ni: usize, edge: f64, trailing_edge: TrailingEdge) -> SurfaceSettings {
+    SurfaceSettings {
+        ni,
+        leading_edge_spacing: 3e-3,
+        trailing_edge_spacing: edge,
+        trailing_edge,
+        base_cells: BaseCells::AtLeast { base: 8, cap: 12, multiple: 2 },
+        max_turn_deg: 180.0,
+        corners_deg: None,
+        along: AlongWall::default(),
+    }
 }

@@ -1,6 +1,7 @@
 //! Lines at a constant distance from a wall.
 
 use gridgen::geometry::{GeometryError, OffsetLine, first_crossing};
+use support::vectors::turn;
 use support::walls::distance_from;
 
 /// A unit square with a notch of this width and depth in its upper side.
@@ -32,11 +33,7 @@ fn circle(radius: f64, count: usize) -> Vec<[f64; 2]> {
 fn largest_turn(points: &[[f64; 2]]) -> f64 {
     let n = points.len();
     let step = |k: usize| [0, 1].map(|c| points[(k + 1) % n][c] - points[k % n][c]);
-    let turn = |k: usize| {
-        let ([a, b], [c, d]) = (step(k), step(k + 1));
-        (a * d - b * c).atan2(a * c + b * d).abs().to_degrees()
-    };
-    (0..n).map(turn).fold(0.0, f64::max)
+    (0..n).map(|k| turn(step(k), step(k + 1)).abs().to_degrees()).fold(0.0, f64::max)
 }
 
 #[test]

@@ -7,7 +7,9 @@ use std::path::Path;
 use gridgen::case::{BodyContour, Case};
 use gridgen::geometry::{Airfoil, CubicSpline, airfoil_from_file, airfoil_from_points};
 
-use crate::data;
+use support::vectors::distance;
+
+use crate::{data, distance_from};
 
 /// A NACA 0012 with a base of this width and slant, from the upper to the lower corner: each surface is
 /// extended or cut to reach the base.
@@ -51,9 +53,8 @@ fn points_on_a_base_make_no_other_section() {
 
                     let what = format!("{width} {slant} {cells} {start}: {:?}", read.notes);
                     assert_eq!(read.points.len(), expected.points.len(), "{what}");
-                    let off = |(a, b): (&[f64; 2], &[f64; 2])| (a[0] - b[0]).hypot(a[1] - b[1]);
-                    let pairs = read.points.iter().zip(&expected.points);
-                    assert!(pairs.map(off).all(|off| off < 1e-12), "{what}");
+                    let mut pairs = read.points.iter().zip(&expected.points);
+                    assert!(pairs.all(|(a, b)| distance(*a, *b) < 1e-12), "{what}");
                     let noted = read.notes.iter().any(|note| note.starts_with("The base, "));
                     assert_eq!(noted, cells > 1 || start != 40, "{what}");
                 }
@@ -144,21 +145,6 @@ fn section(case: &Case) -> Airfoil {
     }
 }
 
-/// Largest distance of points from the curve through a section, approximated by 8000 straight pieces.
-fn distance_of_all(airfoil: &Airfoil, points: &[[f64; 2]]) -> f64 {
-    let curve = CubicSpline::through(&airfoil.points).unwrap();
-    let places: Vec<[f64; 2]> =
-        (0..=8000).map(|k| curve.point(curve.length() * f64::from(k) / 8000.0)).collect();
-    let to_piece = |[x, y]: [f64; 2], w: &[[f64; 2]]| {
-        let ([dx, dy], [px, py]) =
-            ([w[1][0] - w[0][0], w[1][1] - w[0][1]], [x - w[0][0], y - w[0][1]]);
-        let t = ((px * dx + py * dy) / (dx * dx + dy * dy)).clamp(0.0, 1.0);
-        (px - t * dx).hypot(py - t * dy)
-    };
-    let nearest = |p: &[f64; 2]| places.windows(2).map(|w| to_piece(*p, w)).fold(9.0, f64::min);
-    points.iter().map(nearest).fold(0.0, f64::max)
-}
-
 /// Number of changes in the sense of a line's bend.
 fn changes(x: &[f64], y: &[f64]) -> usize {
     let turn =
@@ -183,7 +169,7 @@ fn smoothed_points_give_a_wall_without_waves_within_the_tolerance() {
 
         let smooth_section = section(&smoothed);
         let points: Vec<[f64; 2]> = points_of(file);
-        let off = distance_of_all(&smooth_section, &points);
+        let off = distance_from(&smooth_section, &points);
         assert!(off <= 1.001 * smooth, "{file}: {off:e}");
         let (first, last) = (points[0], points[points.len() - 1]);
         assert_eq!(smooth_section.points[0], first, "the edge stays");

@@ -8,7 +8,9 @@ use gridgen::geometry::{
     contour_from_file, distribute_closed, set_angle, set_edge_thickness,
 };
 
-use super::{file, largest_growth, lengths, turns};
+use support::vectors::{distance, largest_growth};
+
+use super::{file, lengths, turns};
 
 /// The proportions of DLR-F6, metres.
 const F6: WingBody = WingBody {
@@ -179,9 +181,8 @@ fn a_flap_turns_the_part_behind_the_hinge() {
             let (dx, dy) = (x - hinge[0], y - hinge[1]);
             [hinge[0] + cos * dx + sin * dy, hinge[1] - sin * dx + cos * dy]
         };
-        let has = |p: [f64; 2], within: f64| {
-            deflected.points.iter().any(|q| (q[0] - p[0]).hypot(q[1] - p[1]) < within)
-        };
+        let has =
+            |p: [f64; 2], within: f64| deflected.points.iter().any(|q| distance(*q, p) < within);
         for p in &given.points {
             if p[0] < 0.6 {
                 assert!(has(*p, 1e-12), "{p:?} moved");

@@ -1,24 +1,12 @@
 //! Wall points.
 
 use gridgen::geometry::{
-    Airfoil, AlongWall, BaseCells, BoundaryPoints, GeometryError, SurfaceSettings, TrailingEdge,
+    Airfoil, BaseCells, BoundaryPoints, GeometryError, SurfaceSettings, TrailingEdge,
     airfoil_from_file, airfoil_from_naca, distribute,
 };
+use support::vectors::largest_growth;
 
-use crate::{data, largest_growth, lengths};
-
-fn settings(ni: usize, edge: f64, trailing_edge: TrailingEdge) -> SurfaceSettings {
-    SurfaceSettings {
-        ni,
-        leading_edge_spacing: 3e-3,
-        trailing_edge_spacing: edge,
-        trailing_edge,
-        base_cells: BaseCells::AtLeast { base: 8, cap: 12, multiple: 2 },
-        max_turn_deg: 180.0,
-        corners_deg: None,
-        along: AlongWall::default(),
-    }
-}
+use crate::{data, lengths, settings};
 
 fn naca_0012(edge: TrailingEdge) -> Airfoil {
     airfoil_from_naca("0012", edge).unwrap()

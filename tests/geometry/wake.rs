@@ -1,23 +1,17 @@
 //! The cut of a C-grid, and edges closed for it.
 
 use gridgen::geometry::{
-    Airfoil, AlongWall, BaseCells, BoundaryPoints, GeometryError, SurfaceSettings, TrailingEdge,
-    Wake, airfoil_from_naca, distribute, edge_closes, open_normals, with_wake,
+    Airfoil, BoundaryPoints, GeometryError, SurfaceSettings, TrailingEdge, Wake, airfoil_from_naca,
+    distribute, edge_closes, open_normals, with_wake,
 };
-
+use support::vectors::turn;
 use support::walls::nasas_naca_0012;
 
+use crate::settings;
+
 fn wall(airfoil: &Airfoil, ni: usize, trailing_edge: TrailingEdge) -> BoundaryPoints {
-    let settings = SurfaceSettings {
-        ni,
-        leading_edge_spacing: 1e-3,
-        trailing_edge_spacing: 4e-3,
-        trailing_edge,
-        base_cells: BaseCells::AtLeast { base: 8, cap: 12, multiple: 2 },
-        max_turn_deg: 180.0,
-        corners_deg: None,
-        along: AlongWall::default(),
-    };
+    let settings = settings(ni, 4e-3, trailing_edge);
+    let settings = SurfaceSettings { leading_edge_spacing: 1e-3, ..settings };
     distribute(airfoil, &settings).unwrap()
 }
 
@@ -117,8 +111,7 @@ fn a_wedge_is_tangent_to_both_surfaces_and_ends_in_one_point() {
         // The wedge begins without a corner: near the edge the only turn above 3° is at the tip.
         for i in (1..40).chain(361..400) {
             let step = |i: usize| [wall.x[i + 1] - wall.x[i], wall.y[i + 1] - wall.y[i]];
-            let (a, b) = (step(i - 1), step(i));
-            let turn = (a[0] * b[1] - a[1] * b[0]).atan2(a[0] * b[0] + a[1] * b[1]).to_degrees();
+            let turn = turn(step(i - 1), step(i)).to_degrees();
             assert!(turn.abs() < 3.0, "{code}, point {i}: {turn}");
         }
     }

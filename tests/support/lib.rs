@@ -18,6 +18,7 @@ pub mod random;
 #[cfg(target_os = "linux")]
 pub mod stand_in;
 pub mod stencil;
+pub mod vectors;
 pub mod walls;
 
 /// A folder with this name for files that test programs compile, kept with cargo's build output. Test

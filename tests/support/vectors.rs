@@ -1,0 +1,21 @@
+//! Points and vectors of the plane.
+
+/// a − b.
+pub fn less(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
+    [a[0] - b[0], a[1] - b[1]]
+}
+
+/// |b − a|.
+pub fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
+    (b[0] - a[0]).hypot(b[1] - a[1])
+}
+
+/// Angle from one direction to another, radians, positive to the left.
+pub fn turn(a: [f64; 2], b: [f64; 2]) -> f64 {
+    (a[0] * b[1] - a[1] * b[0]).atan2(a[0] * b[0] + a[1] * b[1])
+}
+
+/// Largest ratio of neighbouring lengths.
+pub fn largest_growth(lengths: &[f64]) -> f64 {
+    lengths.windows(2).map(|w| (w[1] / w[0]).max(w[0] / w[1])).fold(1.0, f64::max)
+}
