@@ -4,17 +4,12 @@ use std::fmt::Write;
 
 use gridgen::geometry::{Airfoil, airfoil_from_file};
 
+use super::reader::surface;
 use crate::{data, file};
 
-/// Absolute ordinate of the simple section of these tests.
-fn ordinate(x: f64) -> f64 {
-    0.25 * x.sqrt() * (1.0 - x) + 0.001 * x
-}
-
-/// Contour from the upper trailing edge over the nose to the lower one, 17 points.
+/// The simple section of these tests, 17 points.
 fn contour() -> Vec<[f64; 2]> {
-    let x = |k: i32| f64::from(k.abs()) / 8.0;
-    (-8..=8).map(|k| [x(k), -f64::from(k.signum()) * ordinate(x(k))]).collect()
+    super::reader::contour(0.001)
 }
 
 /// A line for each point, formatted by `write`.
@@ -24,7 +19,7 @@ fn table(write: impl Fn(usize, [f64; 2]) -> String) -> String {
 
 /// A line for each of the nine stations: abscissa and ordinate of the upper surface.
 fn stations(write: impl Fn(f64, f64) -> String) -> String {
-    (0..=8).map(|k| f64::from(k) / 8.0).map(|x| write(x, ordinate(x)) + "\n").collect()
+    surface(1.0, 0.001).into_iter().map(|[x, y]| write(x, y) + "\n").collect()
 }
 
 /// Reads a text, asserts that the section equals [`contour`] to five decimals, and returns it.
@@ -38,14 +33,6 @@ fn read(text: impl AsRef<[u8]>) -> Airfoil {
     airfoil
 }
 
-#[test]
-fn xfoil_files_are_read_labelled_and_plain() {
-    let plain = table(|_, [x, y]| format!("  {x:10.6} {y:10.6}"));
-
-    assert!(read(&plain).notes.is_empty());
-    assert_eq!(read(format!("SIMPLE\n{plain}")).name, "SIMPLE");
-}
-
 /// The numbers have various separators, signs, exponents (also Fortran's), parentheses, a typographic minus,
 /// a remark, no digit before or behind the point, or a comma for it, which is a decimal point where two words
 /// have no point.
@@ -57,6 +44,7 @@ fn numbers_are_read_in_every_notation() {
     };
     assert!(read(table(|_, [x, y]| format!("{} {}", bare(x), bare(y)))).notes.is_empty());
     for text in [
+        table(|_, [x, y]| format!("  {x:10.6} {y:10.6}")),
         table(|_, [x, y]| format!("\t{x:.6}\t{y:.6}\r")),
         table(|_, [x, y]| format!("{x:.6},{y:.6}")),
         table(|_, [x, y]| format!("{x:.6}, {y:.6},")),

@@ -7,7 +7,7 @@ use gridgen::geometry::{Airfoil, airfoil_from_file};
 use crate::{data, file};
 
 /// Upper surface of a simple section from nose to trailing edge, with the edge at ±`half_gap`.
-fn surface(sign: f64, half_gap: f64) -> Vec<[f64; 2]> {
+pub(super) fn surface(sign: f64, half_gap: f64) -> Vec<[f64; 2]> {
     let at = |k: u8| {
         let x = f64::from(k) / 8.0;
         [x, sign * (0.25 * x.sqrt() * (1.0 - x) + half_gap * x)]
@@ -16,7 +16,7 @@ fn surface(sign: f64, half_gap: f64) -> Vec<[f64; 2]> {
 }
 
 /// Contour from the upper trailing edge over the nose to the lower one, 17 points.
-fn contour(half_gap: f64) -> Vec<[f64; 2]> {
+pub(super) fn contour(half_gap: f64) -> Vec<[f64; 2]> {
     let upper = surface(1.0, half_gap).into_iter().rev();
     upper.chain(surface(-1.0, half_gap).into_iter().skip(1)).collect()
 }
@@ -70,17 +70,13 @@ fn lednicer_order_is_joined_at_the_nose() {
 }
 
 #[test]
-fn line_ends_separators_and_remarks_do_not_matter() {
+fn line_ends_and_remarks_do_not_matter() {
     let plain = rows(&contour(0.001));
 
     for text in [
         plain.replace('\n', "\r\n"),
         plain.replace('\n', "\r"),
-        plain.replace(' ', "\t"),
-        plain.replace(' ', ", "),
-        plain.replace(' ', ","),
         plain.replace('\n', "\n\n"),
-        plain.replace('\n', " # remark\n"),
         format!("\u{feff}# remark\n! another\n{plain}"),
         format!("\u{feff}{plain}"),
         plain.trim_end().to_owned(),
