@@ -9,7 +9,9 @@ use gridgen::generate::GridResult;
 use gridgen::geometry::SurfaceSide;
 use gridgen::grid::Topology;
 
-use super::make;
+use support::vectors::{distance, largest_growth};
+
+use super::{assert_steps, make};
 
 const NACA: &str = "naca = \"0012\"";
 const THICK: &str = "naca = \"4430\"";
@@ -36,8 +38,7 @@ fn case(geometry: &str, grid: &str) -> Case {
 fn good(geometry: &str, grid: &str) -> GridResult {
     let made = make(&case(geometry, grid)).unwrap();
     assert!(made.is_good(), "{grid}: {}", made.verdict);
-    let counts = (made.newton_iterations(), made.linear_iterations());
-    assert!(counts.0 <= 6 && counts.1 <= 12.0, "{geometry} {grid}: {counts:?}");
+    assert_steps(&made, [6.0, 12.0], &format!("{geometry} {grid}"));
     made
 }
 
@@ -50,7 +51,7 @@ fn wall(made: &GridResult) -> Vec<[f64; 2]> {
 fn points_of(made: &GridResult, side: SurfaceSide) -> usize {
     let wall = wall(made);
     let edge = wall[0];
-    let off = |k: &usize| (wall[*k][0] - edge[0]).hypot(wall[*k][1] - edge[1]);
+    let off = |k: &usize| distance(wall[*k], edge);
     let nose = (0..wall.len()).max_by(|a, b| off(a).total_cmp(&off(b))).unwrap();
     match side {
         SurfaceSide::Lower => nose + 1,
@@ -58,13 +59,8 @@ fn points_of(made: &GridResult, side: SurfaceSide) -> usize {
     }
 }
 
-/// Largest ratio of neighbours, but for those at the trailing edge.
-fn largest_growth(lengths: &[f64]) -> f64 {
-    lengths.windows(2).map(|w| (w[1] / w[0]).max(w[0] / w[1])).fold(0.0, f64::max)
-}
-
 fn lengths(wall: &[[f64; 2]]) -> Vec<f64> {
-    wall.windows(2).map(|w| (w[1][0] - w[0][0]).hypot(w[1][1] - w[0][1])).collect()
+    wall.windows(2).map(|w| distance(w[0], w[1])).collect()
 }
 
 /// Length of the cell of a surface that holds x.

@@ -12,8 +12,9 @@ use gridgen::grid::boundary::Meets;
 use gridgen::grid::quality::{CurvedQuality, measure_along};
 use gridgen::grid::{Grid, Symmetry, Topology, block_behind};
 use support::grids::grid_from;
+use support::vectors::{distance, less, turn};
 
-use super::{Family, case, family, make, read};
+use super::{Family, assert_heights, assert_steps, case, family, make, read};
 
 /// Half the thickness of a NACA section of four digits with a closed edge.
 fn half_thickness(x: f64, thickness: f64) -> f64 {
@@ -62,33 +63,30 @@ fn around(section: Surfaces, geometry: &str, grid: &str) -> Case {
     ))
 }
 
-fn less([ax, ay]: [f64; 2], [bx, by]: [f64; 2]) -> [f64; 2] {
-    [ax - bx, ay - by]
+/// Angle by which each line turns at the interfaces, degrees, and the growth of its cells from the block outwards.
+pub(super) fn across(grid: &Grid, block: &Grid) -> Vec<[f64; 2]> {
+    let wake = block.ni - 1;
+    let of_column = |i: usize| {
+        let pairs = [(wake - i, 0, 1), (grid.ni - 1 - wake + i, block.nj - 1, block.nj - 2)];
+        pairs.map(|(k, at, next)| {
+            let out = less(grid.point(k, 1), grid.point(k, 0));
+            let within = less(block.point(i, at), block.point(i, next));
+            [turn(out, within).abs().to_degrees(), length(out) / length(within)]
+        })
+    };
+    (1..wake).flat_map(of_column).collect()
 }
 
 fn length([x, y]: [f64; 2]) -> f64 {
     x.hypot(y)
 }
 
-/// Angle between two directions, degrees.
-fn turn(a: [f64; 2], b: [f64; 2]) -> f64 {
-    (a[0] * b[1] - a[1] * b[0]).atan2(a[0] * b[0] + a[1] * b[1]).abs().to_degrees()
-}
-
-/// The largest kink of lines at the interfaces, degrees, and growth of cells across them.
-fn across(grid: &Grid, block: &Grid) -> [f64; 2] {
-    let wake = block.ni - 1;
-    let mut worst = [0.0_f64, 1.0];
-    for i in 1..wake {
-        let pairs = [(wake - i, 0, 1), (grid.ni - 1 - wake + i, block.nj - 1, block.nj - 2)];
-        for (k, at, next) in pairs {
-            let out = less(grid.point(k, 1), grid.point(k, 0));
-            let within = less(block.point(i, at), block.point(i, next));
-            let growth = length(out) / length(within);
-            worst = [worst[0].max(turn(out, within)), worst[1].max(growth).max(1.0 / growth)];
-        }
+/// Asserts that lines hardly turn at the interfaces, and cells hardly grow.
+#[track_caller]
+fn assert_across(grid: &Grid, block: &Grid, what: &str) {
+    for [kink, growth] in across(grid, block) {
+        assert!(kink < 0.5 && growth.max(1.0 / growth) < 1.02, "{what}: {kink} {growth}");
     }
-    worst
 }
 
 /// Asserts what every C-grid around a base has, with first cells of this height.
@@ -108,16 +106,10 @@ fn assert_good(made: &GridResult, first_cell: f64, what: &str) {
         }
     }
     // Heights of the wall and of the base, and right angles.
-    for height in [quality.first_cell_min, quality.first_cell_max] {
-        assert!((height / first_cell - 1.0).abs() < 1e-4, "{what}: {height:e}");
-    }
-    assert!(
-        quality.wall_angle_error_max_deg < 2e-4,
-        "{what}: {}",
-        quality.wall_angle_error_max_deg
-    );
-    let [kink, growth] = across(grid, block);
-    assert!(kink < 0.5 && growth < 1.02, "{what}: kink {kink}, growth {growth}");
+    assert_heights(quality, first_cell, 1e-4, what);
+    let angle = quality.wall_angle_error_max_deg;
+    assert!(angle < 2e-4, "{what}: {angle}");
+    assert_across(grid, block, what);
 }
 
 #[test]
@@ -146,8 +138,7 @@ fn sections_with_a_base_have_a_block_behind_it_at_every_first_cell() {
             assert!(quality.max_skewness < 0.26, "{what}: {}", quality.max_skewness);
             assert!(quality.p99_skewness < most, "{what}: {}", quality.p99_skewness);
             assert!(quality.max_growth_i < 2.0, "{what}: {}", quality.max_growth_i);
-            assert!(made.newton_iterations() <= 6, "{what}: {}", made.newton_iterations());
-            assert!(made.linear_iterations() <= 12.0, "{what}: {}", made.linear_iterations());
+            assert_steps(&made, [6.0, 12.0], &what);
         }
     }
 }
@@ -157,7 +148,7 @@ fn growth_along_i(grid: &Grid) -> [f64; 2] {
     let wake = grid.topology.wake();
     let mut worst = [1.0_f64; 2];
     for j in 0..grid.nj {
-        let step = |i: usize| length(less(grid.point(i + 1, j), grid.point(i, j)));
+        let step = |i: usize| distance(grid.point(i, j), grid.point(i + 1, j));
         for i in 1..grid.ni - 1 {
             let near = i.abs_diff(wake).min(i.abs_diff(grid.ni - 1 - wake)) <= 10;
             let (a, b) = (step(i - 1), step(i));
@@ -187,8 +178,7 @@ fn files_of_sections_with_a_base_have_a_block_behind_it() {
             .unwrap();
 
             assert_good(&made, first_cell, &what);
-            assert!(made.newton_iterations() <= 6, "{what}: {}", made.newton_iterations());
-            assert!(made.linear_iterations() <= 12.0, "{what}: {}", made.linear_iterations());
+            assert_steps(&made, [6.0, 12.0], &what);
             let [near, rest] = growth_along_i(&made.grid);
             assert!(near <= 2.0 && rest <= most, "{what}: {near} near the corners, else {rest}");
         }
@@ -235,9 +225,7 @@ fn the_files_of_one_block_are_not_taken_for_half_a_grid() {
         assert!(!around.weldable() && around.grid.topology.half().is_none());
         assert_eq!(behind.grid.topology, Topology::Rectangle);
         let quality = measure_along(&around.grid, around.wall);
-        for height in [quality.first_cell_min, quality.first_cell_max] {
-            assert!((height / 1.7e-4 - 1.0).abs() < 1e-4, "{height:e}");
-        }
+        assert_heights(&quality, 1.7e-4, 1e-4, length);
     }
     // The left half of a stadium, whose flat sides are parallel.
     let wall = |i: usize| match i {
@@ -259,7 +247,7 @@ fn a_finer_grid_around_a_base_is_as_good() {
 
         assert_good(&made, 1e-5, name);
         assert!(made.quality.max_skewness < 0.26 && made.quality.p99_skewness < 0.15, "{name}");
-        assert!(made.newton_iterations() <= 6 && made.linear_iterations() <= 12.0, "{name}");
+        assert_steps(&made, [6.0, 12.0], name);
     }
 }
 
@@ -274,12 +262,10 @@ fn an_angle_and_a_wake_direction_keep_the_base_and_its_interfaces_exact() {
 
         let what = [geometry, &grid].concat();
         let block = made.behind.as_ref().unwrap();
-        let [kink, growth] = across(&made.grid, block);
-        assert!(made.is_good() && kink < 0.5 && growth < 1.02, "{what}: {kink} {growth}");
+        assert!(made.is_good(), "{what}: {}", made.verdict);
+        assert_across(&made.grid, block, &what);
         assert!(made.quality.wall_angle_error_max_deg < 1e-3, "{what}");
-        for height in [made.quality.first_cell_min, made.quality.first_cell_max] {
-            assert!((height / 1e-4 - 1.0).abs() < 1e-4, "{what}: {height:e}");
-        }
+        assert_heights(&made.quality, 1e-4, 1e-4, &what);
     }
 }
 
@@ -314,7 +300,7 @@ fn the_block_is_straight_between_interfaces_of_the_grid_it_is_given() {
     for i in 0..block.ni {
         for j in 1..block.nj {
             let step = less(block.point(i, j), block.point(i, j - 1));
-            assert!(turn(step, line(i)) < 1e-4, "{i} {j}");
+            assert!(turn(step, line(i)).abs().to_degrees() < 1e-4, "{i} {j}");
         }
     }
 }

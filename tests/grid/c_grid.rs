@@ -10,7 +10,8 @@ use gridgen::geometry::{TrailingEdge, airfoil_from_naca};
 use gridgen::grid::quality::nonorthogonality;
 use gridgen::grid::{Grid, Topology, Verdict};
 
-use super::{Family, case, family, make, read, shipped};
+use super::{Family, assert_heights, assert_mirrored, case, family, make, read, shipped};
+use support::vectors::distance;
 use support::walls::nasas_naca_0012;
 
 /// The C-grid of a section with these keys of the section and of the grid.
@@ -24,10 +25,7 @@ fn assert_good(case: &Case, outcome: &GridResult) {
     let quality = &outcome.quality;
     assert!(outcome.converged(), "{}", outcome.stop);
     assert_eq!(outcome.folded_cells, 0);
-    let asked = case.grid.first_cell;
-    for height in [quality.first_cell_min, quality.first_cell_max] {
-        assert!((height / asked - 1.0).abs() <= 2e-4, "{height:e} where {asked:e} was asked");
-    }
+    assert_heights(quality, case.grid.first_cell, 2e-4, &case.name);
     assert!(quality.wall_angle_error_max_deg <= 0.01, "{}", quality.wall_angle_error_max_deg);
 }
 
@@ -52,11 +50,7 @@ fn the_c_grid_of_nasas_size_is_as_good_as_promised() {
     for i in 0..=48 {
         assert_eq!(grid.point(i, 0), grid.point(224 - i, 0), "{i}");
     }
-    for (j, i) in (0..grid.nj).flat_map(|j| (0..grid.ni).map(move |i| (j, i))) {
-        let ([x, y], [mx, my]) = (grid.point(i, j), grid.point(grid.ni - 1 - i, j));
-        let error = (x - mx).hypot(y + my);
-        assert!(error <= 1e-12 * x.hypot(y).max(1.0), "({i}, {j}): {error:e}");
-    }
+    assert_mirrored(grid, 1e-12, |[x, y]| [x, -y]);
     for j in 0..grid.nj {
         assert_eq!([grid.point(0, j)[0], grid.point(224, j)[0]], [501.0; 2], "outflow, {j}");
     }
@@ -241,10 +235,7 @@ fn a_long_wedge_is_in_the_report_and_a_finding() {
 fn growth_off_edge(grid: &Grid) -> f64 {
     let Topology::C { wake } = grid.topology else { panic!("{:?}", grid.topology) };
     let off_edge = |i: &usize| i.abs_diff(wake) > 2 && i.abs_diff(grid.ni - 1 - wake) > 2;
-    let interval = |i: usize, j: usize| {
-        let ([ax, ay], [bx, by]) = (grid.point(i, j), grid.point(i + 1, j));
-        (bx - ax).hypot(by - ay)
-    };
+    let interval = |i: usize, j: usize| distance(grid.point(i, j), grid.point(i + 1, j));
     let growth = |i: usize, j: usize| {
         let [a, b] = [interval(i - 1, j), interval(i, j)];
         (a / b).max(b / a)

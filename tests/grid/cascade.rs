@@ -21,7 +21,7 @@ use gridgen::solver::krylov::Method;
 use gridgen::solver::precond::Kind;
 use support::problems::{NEWTON, newton};
 
-use super::{make, shipped};
+use super::{assert_heights, make, shipped};
 
 #[path = "../../examples/cascades.rs"]
 #[allow(dead_code, unreachable_pub, missing_docs, reason = "a program of its own")]
@@ -53,10 +53,7 @@ fn first_cells_are_exact_and_no_cell_is_folded() {
             let quality = &made.quality;
             assert_eq!(quality.folded_cells, 0, "{name} {first_cell}");
             assert!(quality.wall_angle_error_max_deg <= 1e-4, "{name} {first_cell}: {quality:?}");
-            for height in [quality.first_cell_min, quality.first_cell_max] {
-                let error = height / first_cell.parse::<f64>().unwrap() - 1.0;
-                assert!(error.abs() <= 1e-6, "{name} {first_cell}: {error}");
-            }
+            assert_heights(quality, first_cell.parse().unwrap(), 1e-6, name);
             let found = [quality.max_skewness, quality.p99_skewness, quality.mean_skewness];
             assert!(
                 found[0] <= max && found[1] <= p99 && found[2] <= mean,

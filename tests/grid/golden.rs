@@ -12,9 +12,9 @@ use std::path::Path;
 
 use gridgen::case::{Case, CaseFile};
 use gridgen::generate::{BackendChoice, GridResult, RunOptions, make_grids};
-use gridgen::grid::{Grid, Symmetry, Topology};
+use gridgen::grid::{Symmetry, Topology};
 
-use super::{case, make, shipped};
+use super::{assert_heights, assert_mirrored, case, make, shipped};
 
 /// The shipped cases of several elements.
 const ELEMENTS: [&str; 3] = ["naca4412-flap.toml", "three-elements.toml", "two-elements.toml"];
@@ -56,10 +56,7 @@ fn assert_good(name: &str, bounds: &Bounds) -> (Case, GridResult) {
     assert_eq!((outcome.folded_cells, quality.folded_cells), (0, 0));
     assert!(quality.min_jacobian > 0.0, "{:e}", quality.min_jacobian);
 
-    let asked = case.grid.first_cell;
-    for height in [quality.first_cell_min, quality.first_cell_max] {
-        assert!((height / asked - 1.0).abs() <= 1e-3, "{height:e} where {asked:e} was asked");
-    }
+    assert_heights(quality, case.grid.first_cell, 1e-3, name);
     let spread = quality.first_cell_max / quality.first_cell_min;
     assert!(spread <= 1.0005, "{spread}");
     assert!(quality.wall_angle_error_max_deg <= 0.01, "{}", quality.wall_angle_error_max_deg);
@@ -153,17 +150,8 @@ fn the_grid_of_a_symmetric_section_is_symmetric_to_1e_12() {
     let (_, made) = made("naca0012.toml");
 
     assert!(made.converged());
-    assert_mirrored(&made.grid, |[x, y]| [x, -y]);
-}
-
-/// Asserts that each node has its mirror image at the other end of its line.
-#[track_caller]
-fn assert_mirrored(grid: &Grid, image: impl Fn([f64; 2]) -> [f64; 2]) {
-    for (i, j) in (0..grid.nj).flat_map(|j| (0..grid.ni).map(move |i| (i, j))) {
-        let (a, b) = (grid.point(i, j), image(grid.point(grid.ni - 1 - i, j)));
-        let off = (a[0] - b[0]).hypot(a[1] - b[1]);
-        assert!(off < 1e-12, "({i}, {j}): {off:e}");
-    }
+    // No node is farther away than 25 chords.
+    assert_mirrored(&made.grid, 1e-12 / 25.0, |[x, y]| [x, -y]);
 }
 
 /// For any number of points, the lines around a section are no wavier than its wall. Cells beside the line
@@ -204,10 +192,8 @@ fn f6_section_is_good_and_symmetric_and_f6_half_is_its_half() {
     assert!(quality.mean_skewness <= 0.039, "{}", quality.mean_skewness);
     assert_eq!(quality.wall_corners, 0);
     assert!(quality.wall_angle_error_max_deg <= 1e-6, "{}", quality.wall_angle_error_max_deg);
-    for height in [quality.first_cell_min, quality.first_cell_max] {
-        assert!((height / case.grid.first_cell - 1.0).abs() <= 1e-6, "{height:e}");
-    }
-    assert_mirrored(grid, |[x, y]| [-x, y]);
+    assert_heights(quality, case.grid.first_cell, 1e-6, "f6");
+    assert_mirrored(grid, 1e-12 / 25.0, |[x, y]| [-x, y]);
     let middle = (grid.ni - 1) / 2;
     for j in 0..grid.nj {
         assert_eq!((grid.point(0, j)[0], grid.point(middle, j)[0]), (0.0, 0.0), "line {j}");
@@ -289,10 +275,7 @@ fn the_cases_of_the_gallery_are_good() {
         let turned = case.domain.is_some() || case.cascade.is_some();
         let most = if turned { 90.0 } else { most };
         assert!(waves <= most, "{name}: lines turn {waves} degrees to and fro");
-        for height in [quality.first_cell_min, quality.first_cell_max] {
-            let ratio = height / case.grid.first_cell;
-            assert!((ratio - 1.0).abs() <= 1e-3, "{name}: {ratio} of the height that was asked");
-        }
+        assert_heights(quality, case.grid.first_cell, 1e-3, name);
     }
 }
 

@@ -8,6 +8,8 @@ use gridgen::grid::{FAR_FIELD_CENTRE, Grid};
 use nalgebra::{Matrix2, Vector2};
 use support::walls::{FAR_FIELD, TRAILING, WallPoints, geometric_layers};
 
+use super::assert_mirrored;
+
 const FIRST_CELLS: [f64; 4] = [1e-3, 1e-4, 1e-5, 1e-6];
 const SECTIONS: [&str; 2] = ["0012", "4412"];
 
@@ -121,11 +123,7 @@ fn the_grid_of_an_ellipse_is_symmetric() {
             let grid = &initial.grid;
             assert_eq!((initial.method, initial.folded), (method, 0), "{:?}", initial.notes);
             assert_wall_and_seam("ellipse", grid, &points);
-            for (j, i) in (0..grid.nj).flat_map(|j| (0..grid.ni).map(move |i| (j, i))) {
-                let ([x, y], [mx, my]) = (grid.point(i, j), grid.point(grid.ni - 1 - i, j));
-                let error = (x - mx).hypot(y + my);
-                assert!(error < 1e-13 * x.hypot(y).max(1.0), "{method:?} ({i}, {j}): {error:e}");
-            }
+            assert_mirrored(grid, 1e-13, |[x, y]| [x, -y]);
         }
     }
 }
@@ -212,11 +210,8 @@ fn the_marched_c_grid_of_a_symmetric_section_is_symmetric() {
     for method in MARCHES {
         let grid = WallPoints::naca_with_wake("0012", 129, 28).initial(method, 49, 1e-5).grid;
 
-        for (j, i) in (0..grid.nj).flat_map(|j| (0..grid.ni).map(move |i| (j, i))) {
-            let ([x, y], [mx, my]) = (grid.point(i, j), grid.point(grid.ni - 1 - i, j));
-            let error = (x - mx).hypot(y + my);
-            assert!(error < 1e-12 * FAR_FIELD, "{method:?} ({i}, {j}): {error:e}");
-        }
+        // No node is farther away than 1.5 far fields.
+        assert_mirrored(&grid, 1e-12 / 1.5, |[x, y]| [x, -y]);
     }
 }
 

@@ -3,6 +3,8 @@
 use gridgen::generate::GridResult;
 use gridgen::grid::{Grid, Limited, Verdict};
 
+use support::vectors::{less, turn};
+
 use super::golden::EXCELLENT;
 use super::{case, family};
 
@@ -21,15 +23,9 @@ fn wing_body(quality: &str) -> GridResult {
 /// a turn plus 180° between them, so one of them is off a right angle by half the turn or more.
 fn forced(grid: &Grid) -> f64 {
     let n = grid.ni - 1;
-    let step = |i: usize| {
-        let ([ax, ay], [bx, by]) = (grid.point(i % n, 0), grid.point(i % n + 1, 0));
-        [bx - ax, by - ay]
-    };
-    let turn = |i: usize| {
-        let (a, b) = (step(i), step(i + 1));
-        (a[0] * b[1] - a[1] * b[0]).atan2(a[0] * b[0] + a[1] * b[1]).abs()
-    };
-    (0..n).map(turn).fold(0.0, f64::max).to_degrees() / 2.0 / 90.0
+    let step = |i: usize| less(grid.point(i % n + 1, 0), grid.point(i % n, 0));
+    let turns = (0..n).map(|i| turn(step(i), step(i + 1)).abs());
+    turns.fold(0.0, f64::max).to_degrees() / 2.0 / 90.0
 }
 
 #[test]

@@ -31,6 +31,8 @@ use gridgen::error::Error;
 use gridgen::formats::mesh;
 use gridgen::generate::{BackendChoice, GridResult, RunOptions, make_grid, run};
 use gridgen::grid::Grid;
+use gridgen::grid::quality::Quality;
+use support::vectors::distance;
 use tempfile::TempDir;
 
 /// The case of a text, with an O-grid unless it names another topology.
@@ -50,6 +52,38 @@ fn make(case: &Case) -> Result<GridResult, Error> {
     let mut options = RunOptions::default();
     options.backend = BackendChoice::Cpu;
     make_grid(case, &options, &mut ())
+}
+
+/// Asserts that first cells have this height, but for a relative error.
+#[track_caller]
+fn assert_heights(quality: &Quality, height: f64, error: f64, what: &str) {
+    for found in [quality.first_cell_min, quality.first_cell_max] {
+        let off = (found / height - 1.0).abs();
+        assert!(off < error, "{what}: {found:e} where {height:e} was asked");
+    }
+}
+
+/// Asserts that a solve took no more Newton steps and linear iterations.
+#[track_caller]
+fn assert_steps(made: &GridResult, [steps, iterations]: [f64; 2], what: &str) {
+    let (newton, linear) = (made.newton_iterations(), made.linear_iterations());
+    assert!(newton as f64 <= steps && linear <= iterations, "{what}: {newton} {linear}");
+}
+
+/// Asserts that each node has its mirror image, within an error in distances from the origin of at least 1, at the other end
+/// of its line.
+#[track_caller]
+fn assert_mirrored(grid: &Grid, error: f64, image: impl Fn([f64; 2]) -> [f64; 2]) {
+    for (i, j) in (0..grid.nj).flat_map(|j| (0..grid.ni).map(move |i| (i, j))) {
+        let (a, b) = (grid.point(i, j), image(grid.point(grid.ni - 1 - i, j)));
+        let off = distance(a, b);
+        assert!(off <= error * a[0].hypot(a[1]).max(1.0), "({i}, {j}): {off:e}");
+    }
+}
+
+/// The points of the line j.
+fn line(grid: &Grid, j: usize) -> Vec<[f64; 2]> {
+    (0..grid.ni).map(|i| grid.point(i, j)).collect()
 }
 
 /// Grids of a case in a folder, each with half the intervals of the one before, and the result of the first.

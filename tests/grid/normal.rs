@@ -5,14 +5,13 @@ use gridgen::error::Error;
 use gridgen::generate::GridResult;
 use gridgen::grid::Grid;
 
-use super::{case, make};
+use support::vectors::distance;
+
+use super::{assert_steps, case, make};
 
 /// Ratios of neighbouring edges of the line i from the wall.
 fn growth(grid: &Grid, i: usize) -> Vec<f64> {
-    let edge = |j: usize| {
-        let ([x, y], [u, v]) = (grid.point(i, j), grid.point(i, j + 1));
-        (u - x).hypot(v - y)
-    };
+    let edge = |j: usize| distance(grid.point(i, j), grid.point(i, j + 1));
     (1..grid.nj - 1).map(|j| edge(j) / edge(j - 1)).collect()
 }
 
@@ -20,8 +19,7 @@ fn growth(grid: &Grid, i: usize) -> Vec<f64> {
 fn made(keys: &str) -> GridResult {
     let made = make(&case(&format!("[output]\npictures = false\n{keys}"))).unwrap();
     assert!(made.is_good(), "{keys}: {}", made.verdict);
-    assert!(made.newton_iterations() <= 6, "{keys}: {} steps", made.newton_iterations());
-    assert!(made.linear_iterations() <= 12.0, "{keys}: {} iterations", made.linear_iterations());
+    assert_steps(&made, [6.0, 12.0], keys);
     made
 }
 
@@ -88,9 +86,7 @@ fn a_grid_that_grows_too_fast_says_which_key_helps_and_its_value_does() {
     let far = "naca = \"0012\"\n[grid]\nnj = 20\nfirst_cell = 1e-6\nfar_field = 100\n";
     for (keys, nj) in [(coarse, 17), (far, 20)] {
         let text = format!("[geometry]\n{keys}");
-        let mut options = gridgen::generate::RunOptions::default();
-        options.backend = gridgen::generate::BackendChoice::Cpu;
-        let found = gridgen::generate::make_grid(&case(&text), &options, &mut ()).unwrap();
+        let found = make(&case(&text)).unwrap();
         let note = found.notices.iter().find(|note| note.contains("along j, more than 1.5"));
         let note = note.unwrap_or_else(|| panic!("{:?}", found.notices));
         let (_, value) = note.split_once("grid.nj: ").unwrap();
@@ -119,11 +115,11 @@ const VARIED: [&str; 6] = [
 
 /// Heights of the first cells on the wall.
 fn heights(grid: &Grid) -> Vec<f64> {
-    let height = |i: usize| {
-        let ([x, y], [u, v]) = (grid.point(i, 0), grid.point(i, 1));
-        (u - x).hypot(v - y)
-    };
-    grid.topology.wall(grid.ni).map(height).collect()
+    grid.topology.wall(grid.ni).map(|i| height(grid, i)).collect()
+}
+
+fn height(grid: &Grid, i: usize) -> f64 {
+    distance(grid.point(i, 0), grid.point(i, 1))
 }
 
 /// By hand: at x/c = 0.25 of the pairs (0, 1e-5), (0.5, 1e-4) the height is the root of their product.
@@ -197,15 +193,12 @@ fn first_cells_grow_along_the_cut_to_the_height_at_the_outflow() {
 
     let made = made(text);
 
-    let height = |i: usize| {
-        let ([x, y], [u, v]) = (made.grid.point(i, 0), made.grid.point(i, 1));
-        (u - x).hypot(v - y)
-    };
     for k in 1..48 {
         for i in [48 - k, 224 - 48 + k] {
             let rise = |i: usize| (made.grid.point(i, 0)[0] - 1.0).hypot(1.0) - 1.0;
             let asked = 1e-5 + (1e-3 - 1e-5) * rise(i) / rise(1);
-            assert!((height(i) / asked - 1.0).abs() < 1e-4, "{k}: {}, asked {asked}", height(i));
+            let found = height(&made.grid, i);
+            assert!((found / asked - 1.0).abs() < 1e-4, "{k}: {found}, asked {asked}");
         }
     }
     assert!(heights(&made.grid).iter().all(|h| (h / 1e-5 - 1.0).abs() < 1e-4));

@@ -6,7 +6,9 @@ use gridgen::generate::GridResult;
 use gridgen::grid::SideKind;
 use gridgen::grid::boundary::{Patch, Side};
 
-use super::{Family, case, family, make};
+use support::vectors::distance;
+
+use super::{Family, assert_heights, case, family, line, make};
 
 /// A C-grid and an O-grid around a section at an angle.
 const C: &str = "[geometry]\nnaca = \"0012\"\nangle = 4\n[grid]\ntopology = \"C\"\nni = 257\nwake = 48\nnj = 81\n\
@@ -64,9 +66,7 @@ fn assert_outlined(grid: &str, (what, pieces, expected, [steps, mean, most]): &O
 
     let quality = &made.quality;
     assert!(made.is_good() && quality.folded_cells == 0, "{what}: {}", made.verdict);
-    for height in [quality.first_cell_min, quality.first_cell_max] {
-        assert!((height / 1e-4 - 1.0).abs() < 1e-4, "{what}: {height:e}");
-    }
+    assert_heights(quality, 1e-4, 1e-4, what);
     assert!(made.newton_iterations() as f64 <= *steps, "{what}: {}", made.newton_iterations());
     assert!(quality.mean_skewness <= *mean, "{what}: {}", quality.mean_skewness);
     assert!(quality.max_skewness <= *most, "{what}: {}", quality.max_skewness);
@@ -75,11 +75,11 @@ fn assert_outlined(grid: &str, (what, pieces, expected, [steps, mean, most]): &O
         assert_walls(&made, 1e-4, what);
     }
     // Each end of a piece, and each corner of a polyline, is a point of the grid.
-    let outer: Vec<_> = (0..made.grid.ni).map(|i| made.grid.point(i, made.grid.nj - 1)).collect();
+    let outer = line(&made.grid, made.grid.nj - 1);
     for piece in made.case.domain.as_ref().unwrap().piece.as_ref().unwrap() {
         for point in &piece.points {
-            let near = |p: &[f64; 2]| (p[0] - point[0]).hypot(p[1] - point[1]) < 1e-12;
-            assert!(outer.iter().any(near), "{what}: no point at {point:?}");
+            let near = outer.iter().any(|p| distance(*p, *point) < 1e-12);
+            assert!(near, "{what}: no point at {point:?}");
         }
     }
 }

@@ -9,12 +9,14 @@ use gridgen::case::{AssemblyError, CaseFile, PlacedCase, PlacedElement};
 use gridgen::error::ErrorClass;
 use gridgen::generate::{BackendChoice, Machine, RunOptions, SolveOptions, make_grids, solve};
 use gridgen::grid::Grid;
+use gridgen::grid::quality::{Corners, cell_corners};
 use gridgen::overset::{
     CellType, Checks, ElementWall, OverlapLimits, Placement, RigSide, Rigging, RiggingError, Rim,
     Subject, Zone, ZoneCells, check,
 };
 use support::elements::assembly;
 use support::random::Random;
+use support::vectors::{distance, less, turn};
 use support::walls::distance_from;
 
 use super::near_body::main_with_cove;
@@ -59,12 +61,9 @@ fn case(flap: &Rigging, slat: Option<&Rigging>) -> String {
 
 /// True if a point lies inside a closed line of points: the angles of its segments, seen from the point, add
 /// up to a full turn.
-fn is_inside([x, y]: [f64; 2], line: &[[f64; 2]]) -> bool {
-    let turn = |w: &[[f64; 2]]| {
-        let ([a, b], [c, d]) = ([w[0][0] - x, w[0][1] - y], [w[1][0] - x, w[1][1] - y]);
-        (a * d - b * c).atan2(a * c + b * d)
-    };
-    line.windows(2).map(turn).sum::<f64>().abs() > 3.0
+fn is_inside(at: [f64; 2], line: &[[f64; 2]]) -> bool {
+    let turns = line.windows(2).map(|w| turn(less(w[0], at), less(w[1], at)));
+    turns.sum::<f64>().abs() > 3.0
 }
 
 fn cross_at(a: [[f64; 2]; 2], b: [[f64; 2]; 2]) -> bool {
@@ -92,7 +91,7 @@ fn apart(a: &[[f64; 2]], b: &[[f64; 2]]) -> f64 {
 fn rigging_of(side: RigSide, element: &[[f64; 2]], other: &[[f64; 2]]) -> Rigging {
     let edge = |wall: &[[f64; 2]]| wall[0];
     let nose = |wall: &[[f64; 2]]| {
-        let far = |p: &[f64; 2]| (p[0] - wall[0][0]).hypot(p[1] - wall[0][1]);
+        let far = |p: &[f64; 2]| distance(*p, wall[0]);
         *wall.iter().max_by(|a, b| far(a).total_cmp(&far(b))).unwrap()
     };
     let (upstream, downstream) =
@@ -187,13 +186,12 @@ impl Placed {
 }
 
 /// Corners of a cell.
-fn corners(grid: &Grid, cell: usize) -> [[f64; 2]; 4] {
-    let (i, j) = (cell % (grid.ni - 1), cell / (grid.ni - 1));
-    [grid.point(i, j), grid.point(i + 1, j), grid.point(i + 1, j + 1), grid.point(i, j + 1)]
+fn corners(grid: &Grid, cell: usize) -> Corners {
+    cell_corners(grid, cell % (grid.ni - 1), cell / (grid.ni - 1))
 }
 
 /// Whether a counter-clockwise cell contains a point; `None` within rounding of an edge.
-fn holds(corners: &[[f64; 2]; 4], [x, y]: [f64; 2]) -> Option<bool> {
+fn holds(corners: &Corners, [x, y]: [f64; 2]) -> Option<bool> {
     let mut inside = true;
     for k in 0..4 {
         let (a, b) = (corners[k], corners[(k + 1) % 4]);

@@ -10,6 +10,7 @@ use gridgen::grid::Grid;
 use gridgen::smooth::{Functions, SmoothError, SmoothSettings, Smoothed, smooth};
 use support::grids::grid_from;
 use support::random::Random;
+use support::vectors::distance;
 
 use super::{case, make};
 
@@ -494,10 +495,6 @@ fn what_cannot_be_smoothed_is_refused() {
 
 fn bits(grid: &Grid, i: usize, j: usize) -> [u64; 2] {
     grid.point(i, j).map(f64::to_bits)
-}
-
-fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
-    (b[0] - a[0]).hypot(b[1] - a[1])
 }
 
 /// Improved grids, grids that are worse in what is to be preserved, and all, of these first cells, sizes and parts of noise.
