@@ -13,7 +13,7 @@ use gridgen::movement::{Moved, MovementError, Reference, Resident};
 use support::grids::distance;
 
 use super::cascade::partners;
-use super::{make, shipped};
+use super::{assert_heights, line, make, shipped};
 
 pub(super) type Wall = Vec<[f64; 2]>;
 
@@ -107,21 +107,15 @@ fn a_blade_moves_within_its_passage_and_keeps_its_first_cells() {
         let moved = moved(&reference, &bent(&reference.wall(), degrees, thicker));
 
         assert_eq!((moved.quality.folded_cells, moved.parts), (0, 1), "{what}");
-        for height in [moved.quality.first_cell_min, moved.quality.first_cell_max] {
-            let error = height / (1e-4 * CHORD) - 1.0;
-            assert!(error.abs() < 1e-4, "{what}: {error:e}");
-        }
+        assert_heights(&moved.quality, 1e-4 * CHORD, 1e-4, &what);
         let angle = moved.quality.wall_angle_error_max_deg;
         assert!(angle < 1e-6, "{what}: {angle:e}");
         // The grid went somewhere, and the other blocks stayed.
         assert!(distance(moved.grid(), before[0]) > 1e-3 * CHORD, "{what}");
         let blocks = moved.blocks();
         assert_eq!(of_refs(&blocks)[1..], before[1..], "{what}");
-        let outer = |grid: &Grid| {
-            let first = grid.index(0, grid.nj - 1);
-            (grid.x[first..].to_vec(), grid.y[first..].to_vec())
-        };
-        assert_eq!(outer(&blocks[0]), outer(before[0]), "{what}");
+        let [outer, same] = [&blocks[0], before[0]].map(|grid| line(grid, grid.nj - 1));
+        assert_eq!(outer, same, "{what}");
         let apart = partners(&of_refs(&blocks));
         assert!(apart.len() > 100, "{what}: {}", apart.len());
         let pitch = 0.8 * CHORD;
@@ -148,64 +142,98 @@ fn a_blade_that_leaves_its_o_grid_is_no_good_grid() {
 #[test]
 fn derivatives_are_those_of_the_o_grid_forward_and_adjoint() {
     let reference = reference();
-    let resident = on_cpu(&reference);
-    let wall = bent(&reference.wall(), 0.7, 1.02);
-    let at = moved(&reference, &wall);
-    let by = displacement(&wall);
-    let count = at.grid().x.len();
-    let weights = [0.7, 0.3].map(|f| (0..count).map(|k| (f * k as f64).sin()).collect::<Vec<_>>());
 
-    let derivatives = resident.derivatives(&CpuBackend, &at).unwrap();
-    let mut derivatives = derivatives.with_tolerance(1e-13);
-    let (forward, _) = derivatives.derivative(&CpuBackend, &by, &[]).unwrap();
-    let nodes = derivatives.by_nodes(&CpuBackend, &weights[0], &weights[1]).unwrap();
-    let adjoint = derivatives.adjoint(&CpuBackend, nodes).unwrap();
+    let found = derivatives(&reference, &bent(&reference.wall(), 0.7, 1.02));
 
-    let sum = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    let left = sum(&weights[0], &forward.x) + sum(&weights[1], &forward.y);
-    let right = sum(adjoint.wall.as_flattened(), by.as_flattened());
-    assert!((left - right).abs() <= 1e-10 * left.abs(), "{left:e} {right:e}");
     // The outer line, which the blocks share, stays.
+    let [forward] = &found[..] else { panic!("{} blocks", found.len()) };
     let outer = forward.index(0, forward.nj - 1);
     assert!(forward.x[outer..].iter().chain(&forward.y[outer..]).all(|d| *d == 0.0));
-    let step = 2e-5;
-    let [ahead, behind] = [step, -step].map(|step| {
-        let of = |(at, by): (&[f64; 2], &[f64; 2])| [0, 1].map(|c| at[c] + step * by[c]);
-        moved(&reference, &wall.iter().zip(&by).map(of).collect::<Wall>())
-    });
-    let mut worst: f64 = 0.0;
-    for k in 0..count {
-        let [a, b] = [ahead.grid(), behind.grid()];
-        let x = (a.x[k] - b.x[k]) / (2.0 * step) - forward.x[k];
-        let y = (a.y[k] - b.y[k]) / (2.0 * step) - forward.y[k];
-        worst = worst.max(x.hypot(y));
+}
+
+/// Weights of the nodes of a block in a function whose derivatives are asked for.
+pub(super) fn weights(block: &Grid) -> Grid {
+    let [x, y] = [0.7, 0.3].map(|f| (0..block.x.len()).map(|k| (f * k as f64).sin()).collect());
+    Grid { x, y, ..block.clone() }
+}
+
+/// Sum of the products of all coordinates of two grids.
+pub(super) fn product(a: &Grid, b: &Grid) -> f64 {
+    let sum = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    sum(&a.x, &b.x) + sum(&a.y, &b.y)
+}
+
+/// Displacements of the nodes of a grid, and of the block behind a base, for one of a wall to which a reference moves. Asserts
+/// that the adjoint is their transpose and that they are central differences.
+#[track_caller]
+pub(super) fn derivatives(reference: &Reference, wall: &[[f64; 2]]) -> Vec<Grid> {
+    let (at, by) = (moved(reference, wall), displacement(wall));
+    let derivatives = on_cpu(reference).derivatives(&CpuBackend, &at).unwrap();
+    let mut derivatives = derivatives.with_tolerance(1e-13);
+    let (forward, _) = derivatives.derivative(&CpuBackend, &by, &[]).unwrap();
+    let behind = reference.displacement_behind(&forward);
+    let found: Vec<Grid> = std::iter::once(forward).chain(behind).collect();
+    let mut nodes = weights(&found[0]);
+    if let Some(block) = found.get(1) {
+        reference.gather_behind(&weights(block), &mut nodes);
     }
-    assert!(worst < 1e-6 * CHORD, "{worst:e}");
+    let nodes = derivatives.by_nodes(&CpuBackend, &nodes.x, &nodes.y).unwrap();
+    let adjoint = derivatives.adjoint(&CpuBackend, nodes).unwrap();
+
+    let left: f64 = found.iter().map(|block| product(block, &weights(block))).sum();
+    let pairs = adjoint.wall.as_flattened().iter().zip(by.as_flattened());
+    let right: f64 = pairs.map(|(a, b)| a * b).sum();
+    assert!((left - right).abs() <= 1e-10 * left.abs(), "{left:e} {right:e}");
+    let step = 2e-5;
+    let [ahead, back] = [step, -step].map(|step| {
+        let of = |(at, by): (&[f64; 2], &[f64; 2])| [0, 1].map(|c| at[c] + step * by[c]);
+        moved(reference, &wall.iter().zip(&by).map(of).collect::<Wall>()).blocks()
+    });
+    for ((found, a), b) in found.iter().zip(&ahead).zip(&back) {
+        let error = |k: usize| {
+            let x = (a.x[k] - b.x[k]) / (2.0 * step) - found.x[k];
+            let y = (a.y[k] - b.y[k]) / (2.0 * step) - found.y[k];
+            x.hypot(y)
+        };
+        let worst = (0..found.x.len()).map(error).fold(0.0, f64::max);
+        assert!(worst < 1e-6 * CHORD, "{worst:e}");
+    }
+    found
 }
 
 #[test]
 fn moved_cascades_are_read_back_from_files_and_moved_again() {
     let reference = reference();
     let moved = moved(&reference, &bent(&reference.wall(), -1.0, 1.03));
-    let blocks = moved.blocks();
-    let folder = tempfile::tempdir().unwrap();
-    let options = SolverOptions::new(&[]).unwrap();
     for name in ["moved.cgns", "moved.p3d"] {
-        let path = folder.path().join(name);
-        let mesh = MeshData::of_blocks(&of_refs(&blocks));
-        Format::of_path(&path).unwrap().convert(&path, &mesh, false).unwrap();
+        let [read, back] = read_back(name, &moved.blocks(), |wall| bent(wall, 0.5, 1.0));
 
-        let read = contents(&path).unwrap();
-        let alone = open_reference(&path, &options).unwrap();
-
-        for (read, own) in read.grids().iter().zip(&blocks) {
-            assert_eq!((&read.x, &read.y), (&own.x, &own.y), "{name}");
-        }
-        assert_eq!(read.grids().len(), 4, "{name}");
-        let back = self::moved(&alone, &bent(&alone.wall(), 0.5, 1.0));
-        assert_eq!(back.blocks()[1..], read.grids()[1..], "{name}");
-        assert_eq!(back.quality.folded_cells, 0, "{name}");
+        assert_eq!(read.len(), 4, "{name}");
+        assert_eq!(back[1..], read[1..], "{name}");
     }
+}
+
+/// The blocks that a file of them has, which are the same, and those of the reference that the file is, when its wall moves.
+#[track_caller]
+pub(super) fn read_back(
+    name: &str,
+    blocks: &[Grid],
+    bent: impl Fn(&[[f64; 2]]) -> Wall,
+) -> [Vec<Grid>; 2] {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    let mesh = MeshData::of_blocks(&of_refs(blocks));
+    Format::of_path(&path).unwrap().convert(&path, &mesh, false).unwrap();
+
+    let read = contents(&path).unwrap().grids().to_vec();
+    let alone = open_reference(&path, &SolverOptions::new(&[]).unwrap()).unwrap();
+
+    for (read, own) in read.iter().zip(blocks) {
+        assert_eq!((&read.x, &read.y), (&own.x, &own.y), "{name}");
+    }
+    let back = moved(&alone, &bent(&alone.wall()));
+    assert_eq!(back.quality.folded_cells, 0, "{name}");
+    [read, back.blocks()]
 }
 
 #[test]
@@ -228,19 +256,24 @@ pub(super) fn assert_stored(reference: &Reference, bent: impl Fn(&[[f64; 2]]) ->
     assert_eq!(moved(&read, &wall).blocks(), moved(reference, &wall).blocks());
 }
 
-/// A problem alone gives the reference that its grid gives, up to the tolerance of the solve.
 #[test]
 fn the_problem_of_a_cascade_is_a_reference() {
-    let problem = settings("compressor.toml").settle().unwrap();
+    assert_problem("compressor.toml", &MADE, 4);
+}
+
+/// Asserts that a problem alone gives the reference that its grid gives, up to the tolerance of the solve.
+#[track_caller]
+pub(super) fn assert_problem(name: &str, made: &GridResult, count: usize) {
+    let problem = settings(name).settle().unwrap();
 
     let reference = problem.reference(&CpuBackend).unwrap();
 
-    for (own, made) in reference.blocks().into_iter().zip(MADE.blocks()) {
+    for (own, made) in reference.blocks().into_iter().zip(made.blocks()) {
         let apart = distance(own, made);
         assert!(apart < 1e-6 * CHORD, "{apart:e}");
         assert_eq!(own.boundary(), made.boundary());
     }
-    assert_eq!(reference.blocks().len(), 4);
+    assert_eq!(reference.blocks().len(), count);
 }
 
 /// Blocks that meet the O-grid at its wall, or none around which something runs, are no cascade.
