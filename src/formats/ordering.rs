@@ -8,8 +8,8 @@
 type Place<const N: usize> = [usize; N];
 
 /// The nodes of a line of this order.
-pub(super) fn line(order: usize) -> Vec<Place<1>> {
-    [0, order].into_iter().chain(1..order).map(|k| [k]).collect()
+pub(super) fn line(order: usize) -> impl Iterator<Item = usize> {
+    [0, order].into_iter().chain(1..order)
 }
 
 /// Edges of a quadrangle by their corners.

@@ -274,66 +274,43 @@ impl<'a> Model<'a> {
 
     /// The elements of an entity that has a group: gmsh's type, how many, and the nodes of the k-th.
     pub(super) fn elements(&self, Entity { piece, part }: Entity) -> Elements<'_> {
-        let (plane, order, nodes) = (&self.plane, self.order, self.plane.nodes());
-        let layers = self.span.map_or(1, |span| span.cells / order);
-        match (piece, part) {
-            (PlanePiece::Point(_), _) => {
-                Elements { kind: 0, count: 0, nodes: Box::new(|_| Vec::new()) }
-            }
-            (PlanePiece::Curve(curve), SpanPart::Between) => {
-                let (sides, places) = (&self.curves[curve].sides, ordering::quadrangle(order));
-                Elements {
-                    kind: QUADRANGLES[order - 1],
-                    count: sides.len() * layers,
-                    nodes: Box::new(move |k| {
-                        let (side, first) = (sides[k % sides.len()], k / sides.len() * order);
-                        let node = |[u, v]: &[usize; 2]| {
-                            plane.node_of_side(side, *u) + (first + v) * nodes
-                        };
-                        places.iter().map(node).collect()
-                    }),
-                }
-            }
-            (PlanePiece::Curve(curve), _) => {
-                let (sides, places) = (&self.curves[curve].sides, ordering::line(order));
-                Elements {
-                    kind: LINES[order - 1],
-                    count: sides.len(),
-                    nodes: Box::new(move |k| {
-                        places.iter().map(|[u]| plane.node_of_side(sides[k], *u)).collect()
-                    }),
-                }
-            }
-            (PlanePiece::Surface, SpanPart::Between) => {
-                let (cells, places) = (plane.cells(), ordering::hexahedron(order));
-                Elements {
-                    kind: HEXAHEDRA[order - 1],
-                    count: cells * layers,
-                    nodes: Box::new(move |k| {
-                        let (cell, first) = (k % cells, k / cells * order);
-                        let node = |[a, b, c]: &[usize; 3]| {
-                            plane.node_of(cell, [*a, *b]) + (first + c) * nodes
-                        };
-                        places.iter().map(node).collect()
-                    }),
-                }
-            }
-            (PlanePiece::Surface, part) => {
-                let places = ordering::quadrangle(order);
-                // The normal of the back points out of the cells, along −z.
-                let turned = part == SpanPart::Back && self.span.is_some();
-                let above = if part == SpanPart::Front { count(self.span) - 1 } else { 0 };
-                Elements {
-                    kind: QUADRANGLES[order - 1],
-                    count: plane.cells(),
-                    nodes: Box::new(move |cell| {
-                        let place = |[a, b]: [usize; 2]| if turned { [b, a] } else { [a, b] };
-                        let node =
-                            |at: &[usize; 2]| plane.node_of(cell, place(*at)) + above * nodes;
-                        places.iter().map(node).collect()
-                    }),
-                }
-            }
+        let (plane, order, between) = (&self.plane, self.order, part == SpanPart::Between);
+        let (kinds, places) = self.places(piece, part);
+        let sides: Option<&[CellSide]> = match piece {
+            PlanePiece::Point(_) => Some(&[]),
+            PlanePiece::Curve(curve) => Some(&self.curves[curve].sides),
+            PlanePiece::Surface => None,
+        };
+        let in_plane = sides.map_or(plane.cells(), <[_]>::len);
+        let layers = if between { (count(self.span) - 1) / order } else { 1 };
+        let above = if part == SpanPart::Front { count(self.span) - 1 } else { 0 };
+        let nodes = move |k: usize| {
+            let (place, first) = (k % in_plane, above + k / in_plane * order);
+            let node = |&[a, b, c]: &[usize; 3]| {
+                let node = match sides {
+                    Some(sides) => plane.node_of_side(sides[place], a),
+                    None => plane.node_of(place, [a, b]),
+                };
+                node + (first + c) * plane.nodes()
+            };
+            places.iter().map(node).collect()
+        };
+        Elements { kind: kinds[order - 1], count: in_plane * layers, nodes: Box::new(nodes) }
+    }
+
+    /// Gmsh's types of the elements of an entity by order, and the nodes of one in gmsh's order: the steps along a side or
+    /// in both directions of a cell, and those over the span.
+    fn places(&self, piece: PlanePiece, part: SpanPart) -> ([usize; 4], Vec<[usize; 3]>) {
+        let (order, between) = (self.order, part == SpanPart::Between);
+        // The normal of the back points out of the cells, along −z.
+        let turned = part == SpanPart::Back && self.span.is_some();
+        let flat = |[a, b]: [usize; 2]| if turned { [b, a, 0] } else { [a, b, 0] };
+        let quadrangle = ordering::quadrangle(order).into_iter();
+        match (piece, between) {
+            (PlanePiece::Surface, true) => (HEXAHEDRA, ordering::hexahedron(order)),
+            (PlanePiece::Surface, false) => (QUADRANGLES, quadrangle.map(flat).collect()),
+            (_, true) => (QUADRANGLES, quadrangle.map(|[a, b]| [a, 0, b]).collect()),
+            (_, false) => (LINES, ordering::line(order).map(|a| [a, 0, 0]).collect()),
         }
     }
 }
