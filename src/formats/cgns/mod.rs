@@ -248,20 +248,17 @@ impl<'a> Block<'a> {
         &self.size[..if self.span.is_some() { 3 } else { 2 }]
     }
 
-    /// All points, or those of one index in a direction.
-    fn points(&self, at: Option<(usize, i32)>) -> Part {
-        let all = |direction| match at {
-            Some((across, index)) if across == direction => [index; 2],
-            _ => [1, self.size[direction]],
-        };
-        [0, 1, 2].map(all)
+    /// The points of one index in a direction.
+    fn points(&self, across: usize, index: i32) -> Part {
+        let mut part = self.size.map(|last| [1, last]);
+        part[across] = [index; 2];
+        part
     }
 
     /// The points of a segment.
     fn part(&self, on: Segment) -> Part {
         let across = on.side.across();
-        let mut part =
-            self.points(Some((across, if on.side.is_last() { self.size[across] } else { 1 })));
+        let mut part = self.points(across, if on.side.is_last() { self.size[across] } else { 1 });
         part[1 - across] = on.nodes.map(|node| index(node) + 1);
         part
     }
@@ -275,8 +272,6 @@ impl<'a> Block<'a> {
     }
 
     fn boundaries(&self) -> Vec<Node<'a>> {
-        let nk = self.size[2];
-        let at = |direction, index| self.points(Some((direction, index)));
         let boundary = |name: &str, (family, condition): (&str, &str), part| {
             let condition = if self.overset { condition } else { "FamilySpecified" };
             let boundary = Node::new(name.to_owned(), "BC_t").text(condition).above([
@@ -337,16 +332,16 @@ impl<'a> Block<'a> {
                 Some(_) => [("back", BACK), ("front", FRONT)],
                 None => [("symmetry_first", SYMMETRY), ("symmetry_last", SYMMETRY)],
             };
-            let sides = sides.into_iter().zip([1, nk]);
-            boundaries.extend(sides.map(|((name, family), k)| boundary(name, family, at(2, k))));
+            for ((name, family), k) in sides.into_iter().zip([1, self.size[2]]) {
+                boundaries.push(boundary(name, family, self.points(2, k)));
+            }
         }
         boundaries
     }
 
     /// Both directions of each connection.
     fn connections(&self, blocks: &[Block<'_>]) -> Vec<Node<'a>> {
-        let (nk, directions) = (self.size[2], self.size().len());
-        let at = |direction, index| self.points(Some((direction, index)));
+        let directions = self.size().len();
         let connection = |name: String, donor: &str, from, to, transform: [i32; 3]| {
             Node::new(name, "GridConnectivity1to1_t").text(donor).above([
                 self.range("PointRange", from),
@@ -394,7 +389,7 @@ impl<'a> Block<'a> {
             })
             .collect();
         if let Some(span) = self.span.filter(|span| span.sides == Sides::Periodic) {
-            let (first, last) = (at(2, 1), at(2, nk));
+            let [first, last] = [1, self.size[2]].map(|k| self.points(2, k));
             let width = span.z(span.cells) as f32;
             for (name, from, to, shift) in
                 [("side_first", first, last, width), ("side_last", last, first, -width)]
