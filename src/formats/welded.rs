@@ -47,11 +47,6 @@ pub(super) type PatchSides = (Patch, Vec<CellSide>, [usize; 2]);
 const AROUND: [Side; 4] = [Side::Below, Side::Behind, Side::Above, Side::Before];
 
 impl<'a> Welded<'a> {
-    /// The cells of the grid.
-    pub(super) fn new(grid: &'a Grid) -> Self {
-        Self::of_order(&[grid], 1)
-    }
-
     /// Cells that take `order` × `order` of the blocks of a grid; their counts of cells and those of their links are
     /// multiples of it.
     pub(super) fn of_order(grids: &[&'a Grid], order: usize) -> Self {

@@ -4,7 +4,6 @@
 //! the owner is the lower of the two cells. Inner faces come first, sorted by owner, then by
 //! neighbour ("upper triangular order"), then the patches one after the other.
 
-use std::borrow::Cow;
 use std::io::{self, Write};
 
 use crate::files::atomic::Writer;
@@ -72,16 +71,15 @@ struct ZonePart<'a> {
 struct FacePatch {
     name: String,
     /// Its type, and what else it needs.
-    kind: Cow<'static, str>,
+    kind: String,
     /// By zone.
     faces: Vec<(usize, Faces)>,
 }
 
 enum Faces {
-    /// Faces over sides of the plane, layer by layer.
-    Sides(Vec<CellSide>),
-    /// Faces over sides, from the other end of each: the first points of cyclic faces are partners.
-    Partners(Vec<CellSide>),
+    /// Faces over sides of the plane, layer by layer, each from this of its corners: the first points of cyclic faces are
+    /// partners.
+    Sides { sides: Vec<CellSide>, first_corner: usize },
     /// A range of the faces at the ends of the span: the cells at its back, then the cells in front.
     Ends { first: usize, count: usize },
 }
@@ -91,26 +89,26 @@ impl<'a> Mesh<'a> {
     pub(super) fn new(mesh: &MeshData<'a>) -> Self {
         let sides = mesh.span.map(|span| span.sides);
         let span = mesh.span.unwrap_or(Span::ONE);
+        let overset = mesh.parts() == Parts::Overset;
+        let own = if overset { mesh.each() } else { vec![("", mesh.clone())] };
         let (mut zones, mut points, mut cells): (Vec<ZonePart<'_>>, _, _) = (Vec::new(), 0, 0);
-        let (mut patches, own) = match mesh.parts() {
-            Parts::Overset => {
-                let own = mesh.zones.iter().map(|zone| (zone.name, vec![zone.grid]));
-                (patches_of_zones(&mesh.zones), own.collect())
-            }
-            Parts::Whole | Parts::Blocks => (patches(&mesh.blocks()), vec![("", mesh.blocks())]),
-        };
-        for (name, grids) in own {
-            let plane = Welded::of_order(&grids, 1);
+        for (name, part) in own {
+            let plane = Welded::of_order(&part.blocks(), 1);
             let (nodes, own) = (plane.nodes() * span.planes(), plane.cells() * span.cells);
             zones.push(ZonePart { name, plane, first_point: points, first_cell: cells });
             (points, cells) = (points + nodes, cells + own);
         }
+        let mut patches = if overset {
+            patches_of_zones(&mesh.zones, &zones)
+        } else {
+            patches(&mesh.blocks(), &zones[0].plane)
+        };
         // Each cell has four sides, and those inside are shared by two cells.
         let outside: usize = patches.iter().map(|patch| patch.count(1)).sum();
         let plane_cells: usize = zones.iter().map(|zone| zone.plane.cells()).sum();
         let inner_faces =
             span.cells * ((4 * plane_cells - outside) / 2) + (span.cells - 1) * plane_cells;
-        let ends = |name: &str, kind, part: fn(usize) -> [usize; 2]| {
+        let ends = |name: &str, kind: &str, part: fn(usize) -> [usize; 2]| {
             let of_zone = |(number, zone): (usize, &ZonePart<'_>)| {
                 let [first, count] = part(zone.plane.cells());
                 (number, Faces::Ends { first, count })
@@ -121,12 +119,12 @@ impl<'a> Mesh<'a> {
         match sides {
             None => patches.push(ends("frontAndBack", "empty;", |cells| [0, 2 * cells])),
             Some(sides) => {
-                let [back, front] = match sides {
-                    Sides::Symmetry => ["symmetryPlane;"; 2],
-                    Sides::Periodic => [BACK_CYCLIC, FRONT_CYCLIC],
-                };
-                patches.push(ends("back", back, |cells| [0, cells]));
-                patches.push(ends("front", front, |cells| [cells, cells]));
+                let [back, front] = ["front", "back"].map(|other| match sides {
+                    Sides::Symmetry => "symmetryPlane;".to_owned(),
+                    Sides::Periodic => cyclic("unknown", other),
+                });
+                patches.push(ends("back", &back, |cells| [0, cells]));
+                patches.push(ends("front", &front, |cells| [cells, cells]));
             }
         }
         Self { zones, span, inner_faces, patches }
@@ -204,14 +202,10 @@ impl<'a> Mesh<'a> {
     fn outer(&self, zone: &ZonePart<'_>, faces: &Faces, k: usize) -> Face {
         let (cells, layers) = (zone.plane.cells(), self.span.cells);
         let (points, owner) = match faces {
-            Faces::Sides(sides) => {
-                let (layer, side) = (k / sides.len(), sides[k % sides.len()]);
-                (side_of(zone, side, layer), layer * cells + side.cell)
-            }
-            Faces::Partners(sides) => {
+            Faces::Sides { sides, first_corner } => {
                 let (layer, side) = (k / sides.len(), sides[k % sides.len()]);
                 let mut points = side_of(zone, side, layer);
-                points.rotate_left(1);
+                points.rotate_left(*first_corner);
                 (points, layer * cells + side.cell)
             }
             Faces::Ends { first, .. } => {
@@ -297,41 +291,47 @@ impl<'a> Mesh<'a> {
 }
 
 /// The patches of a section's rim.
-fn patches(grids: &[&Grid]) -> Vec<FacePatch> {
-    let patch = |(patch, sides): (boundary::Patch, _)| {
-        let kind = match patch.kind() {
-            None | Some(boundary::SideKind::Wall) => "wall;",
-            Some(boundary::SideKind::Symmetry) => "symmetryPlane;",
-            Some(_) => "patch;",
-        };
-        FacePatch::new(patch.name(), kind, vec![(0, Faces::Sides(sides))])
-    };
-    let welded = Welded::of_order(grids, 1);
-    let Some((ends, vector)) = boundary::period(grids) else {
-        return welded.rims().into_iter().map(patch).collect();
-    };
-    let rims = welded.rims().into_iter().filter(|(patch, _)| !ends.contains(patch));
-    let [lower, upper] = welded.partners(ends[0]);
-    let faces = [Faces::Sides(lower), Faces::Partners(upper)];
-    let cyclic = faces.into_iter().enumerate().map(|(end, faces)| {
-        let [x, y] = vector.map(|c| if end == 0 { c } else { -c });
-        let kind = format!(
-            "cyclic;\n        matchTolerance 0.0001;\n        transform translational;\n        \
-             separationVector ({x:e} {y:e} 0);\n        neighbourPatch {};",
-            ends[1 - end].name()
-        );
-        FacePatch::new(ends[end].name(), kind, vec![(0, faces)])
-    });
-    rims.map(patch).chain(cyclic).collect()
+fn patches(grids: &[&Grid], plane: &Welded<'_>) -> Vec<FacePatch> {
+    let period = boundary::period(grids);
+    let is_end = |patch: &boundary::Patch| period.is_some_and(|(ends, _)| ends.contains(patch));
+    let rims = plane.rims().into_iter().filter(|(patch, _)| !is_end(patch));
+    let mut patches: Vec<FacePatch> = rims
+        .map(|(patch, sides)| {
+            let kind = match patch.kind() {
+                None | Some(boundary::SideKind::Wall) => "wall;",
+                Some(boundary::SideKind::Symmetry) => "symmetryPlane;",
+                Some(_) => "patch;",
+            };
+            let faces = Faces::Sides { sides, first_corner: 0 };
+            FacePatch::new(patch.name(), kind, vec![(0, faces)])
+        })
+        .collect();
+    if let Some((ends, vector)) = period {
+        for (end, sides) in plane.partners(ends[0]).into_iter().enumerate() {
+            let [x, y] = vector.map(|c| if end == 0 { c } else { -c });
+            let by = format!("translational;\n        separationVector ({x:e} {y:e} 0)");
+            let faces = Faces::Sides { sides, first_corner: end };
+            let kind = cyclic(&by, ends[1 - end].name());
+            patches.push(FacePatch::new(ends[end].name(), &kind, vec![(0, faces)]));
+        }
+    }
+    patches
+}
+
+/// The type of a cyclic patch with what OpenFOAM's blockMesh writes beside it.
+fn cyclic(transform: &str, neighbour: &str) -> String {
+    format!(
+        "cyclic;\n        matchTolerance 0.0001;\n        transform {transform};\n        neighbourPatch {neighbour};"
+    )
 }
 
 /// The patches of several zones: that of their rims, which OpenFOAM wants first, the wall of each element by its
 /// name, and the far field.
-fn patches_of_zones(zones: &[Zone<'_>]) -> Vec<FacePatch> {
+fn patches_of_zones(zones: &[Zone<'_>], parts: &[ZonePart<'_>]) -> Vec<FacePatch> {
     let (mut rim, mut far, mut walls) = (Vec::new(), Vec::new(), Vec::new());
-    for (number, zone) in zones.iter().enumerate() {
-        for (patch, sides) in Welded::new(zone.grid).rims() {
-            let faces = (number, Faces::Sides(sides));
+    for (number, (zone, part)) in zones.iter().zip(parts).enumerate() {
+        for (patch, sides) in part.plane.rims() {
+            let faces = (number, Faces::Sides { sides, first_corner: 0 });
             match (patch, zone.rim) {
                 (boundary::Patch::Wall, _) if zone.has_wall() => {
                     walls.push(FacePatch::new(zone.name, "wall;", vec![faces]));
@@ -349,8 +349,8 @@ fn patches_of_zones(zones: &[Zone<'_>]) -> Vec<FacePatch> {
 }
 
 impl FacePatch {
-    fn new(name: &str, kind: impl Into<Cow<'static, str>>, faces: Vec<(usize, Faces)>) -> Self {
-        Self { name: name.to_owned(), kind: kind.into(), faces }
+    fn new(name: &str, kind: &str, faces: Vec<(usize, Faces)>) -> Self {
+        Self { name: name.to_owned(), kind: kind.to_owned(), faces }
     }
 
     /// Its faces with this number of layers of cells over the span.
@@ -362,7 +362,7 @@ impl FacePatch {
 impl Faces {
     fn count(&self, layers: usize) -> usize {
         match self {
-            Self::Sides(sides) | Self::Partners(sides) => sides.len() * layers,
+            Self::Sides { sides, .. } => sides.len() * layers,
             Self::Ends { count, .. } => *count,
         }
     }
@@ -374,7 +374,3 @@ fn side_of(zone: &ZonePart<'_>, side: CellSide, layer: usize) -> [usize; 4] {
     let [a, b] = zone.plane.ends(side).map(|node| zone.first_point + node + layer * nodes);
     [a, b, b + nodes, a + nodes]
 }
-
-/// Types of cyclic patches with what OpenFOAM's blockMesh writes beside them.
-const BACK_CYCLIC: &str = "cyclic;\n        matchTolerance 0.0001;\n        transform unknown;\n        neighbourPatch front;";
-const FRONT_CYCLIC: &str = "cyclic;\n        matchTolerance 0.0001;\n        transform unknown;\n        neighbourPatch back;";
