@@ -85,8 +85,8 @@ pub(super) enum FileContents {
 pub(super) struct Folder {
     /// Writes the folder, or replaces it.
     pub(super) write: fn(&Path, &MeshData<'_>) -> Result<(), IoError>,
-    /// Names within it under which no file of another origin may stand, of a section and of several zones.
-    pub(super) parts: [&'static [&'static str]; 2],
+    /// Names within it under which no file of another origin may stand.
+    pub(super) parts: fn(Parts) -> Vec<&'static str>,
     /// Finds what older files that stay in the folder of this name of an output lack.
     pub(super) lacks: fn(&Output, &str, &MeshData<'_>) -> Vec<String>,
 }
@@ -189,8 +189,8 @@ impl Format {
             [true, false].into_iter().flat_map(move |good| match &file.contents {
                 FileContents::File(_) => file.names_of(zones, good),
                 FileContents::Folder(Folder { parts, .. }) => {
-                    let parts = parts[usize::from(several == Parts::Overset)].iter();
-                    parts.map(|part| [file.name(good), "/", part].concat()).collect()
+                    let path = |part| [file.name(good), "/", part].concat();
+                    parts(several).into_iter().map(path).collect()
                 }
             })
         };

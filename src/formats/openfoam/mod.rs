@@ -46,7 +46,7 @@ pub(super) const FORMAT: Format = Format {
         limits: FormatLimits { least_bytes: 24, numbers_faces: true },
         contents: FileContents::Folder(Folder {
             write: make,
-            parts: [&MESH_FILES, &overset::PARTS_OF_MESH],
+            parts: names,
             lacks,
         }),
     }],
@@ -59,10 +59,8 @@ pub(super) const FORMAT: Format = Format {
     reader: None,
 };
 
-/// The mesh within the case, and its files.
+/// The mesh within the case.
 const MESH: &str = "constant/polyMesh";
-const MESH_FILES: [&str; 5] =
-    [mesh::PARTS[0].0, mesh::PARTS[1].0, mesh::PARTS[2].0, mesh::PARTS[3].0, mesh::PARTS[4].0];
 
 /// The fields of a case at its start.
 const START: &str = "0";
@@ -73,7 +71,7 @@ const START: &str = "0";
 /// refused. Returns what such files lack, one sentence each.
 pub fn write(path: &Path, mesh: &MeshData<'_>, force: bool) -> Result<Vec<String>, IoError> {
     let output = Output::open(path, RULES, force)?;
-    output.check(MESH_FILES)?;
+    output.check(names(Parts::Whole))?;
     output.fill(|files| make(files, mesh).map(|()| Vec::new()))?;
     let lacks = lacks(&output, "", mesh);
     let notice = output.notice();
@@ -96,14 +94,25 @@ fn make(path: &Path, mesh: &MeshData<'_>) -> Result<(), IoError> {
     let choices = choices(mesh);
     setup.iter().try_for_each(|file| write_text(&place(file.0)?, *file, &choices))?;
     let parts = mesh::Mesh::new(mesh);
-    let zones = several.then_some(mesh::CELL_ZONES);
-    for part in mesh::PARTS.into_iter().chain(zones) {
+    for part in mesh_files(several) {
         atomic::write(&place(part.0)?, |out| parts.write(out, part))?;
     }
     for (name, write) in overset::FIELDS.into_iter().filter(|_| several) {
         atomic::write(&place(name)?, |out| write(out, mesh, &parts))?;
     }
     Ok(())
+}
+
+/// The files of the mesh of a section or of several zones.
+fn mesh_files(several: bool) -> impl Iterator<Item = mesh::Part> {
+    mesh::PARTS.into_iter().chain(several.then_some(mesh::CELL_ZONES))
+}
+
+/// Names within the case under which no file of another origin may stand.
+fn names(parts: Parts) -> Vec<&'static str> {
+    let several = parts == Parts::Overset;
+    let fields = overset::FIELDS.iter().filter(|_| several).map(|(name, _)| *name);
+    mesh_files(several).map(|(name, ..)| name).chain(fields).collect()
 }
 
 /// The rules by which the files of a case are exchanged for new ones.

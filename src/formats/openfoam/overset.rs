@@ -7,10 +7,11 @@
 
 use std::io::{self, Write};
 
-use super::mesh::{CELL_ZONES, Mesh, PARTS};
+use super::mesh::Mesh;
 use super::setup::ends;
 use crate::files::atomic::Writer;
 use crate::formats::data::MeshData;
+use crate::formats::mesh::layers;
 use crate::grid::Grid;
 use crate::grid::vector::{angle, difference, distance};
 
@@ -19,28 +20,14 @@ use crate::grid::vector::{angle, difference, distance};
 const CORNER: f64 = 25.0;
 const SHARPER: f64 = 3.0;
 
-/// Files that belong to the mesh: the number of each cell's zone, and the curvature of each face of the walls.
-const ZONE_NUMBERS: &str = "0/zoneID";
-const CURVATURE: &str = "0/wallCurvature";
-
-/// Names within the case under which no file of another origin may stand.
-pub(super) const PARTS_OF_MESH: [&str; 8] = [
-    PARTS[0].0,
-    PARTS[1].0,
-    PARTS[2].0,
-    PARTS[3].0,
-    PARTS[4].0,
-    CELL_ZONES.0,
-    ZONE_NUMBERS,
-    CURVATURE,
-];
-
 /// A field of the mesh: its path in the case, and what writes it.
 type Field = (&'static str, fn(&mut Writer<'_>, &MeshData<'_>, &Mesh<'_>) -> io::Result<()>);
 
-/// The fields that belong to the mesh.
-pub(super) const FIELDS: [Field; 2] =
-    [(ZONE_NUMBERS, write_zone_numbers), (CURVATURE, |out, mesh, _| write_curvature(out, mesh))];
+/// The fields that belong to the mesh: the number of each cell's zone, and the curvature of each face of the walls.
+pub(super) const FIELDS: [Field; 2] = [
+    ("0/zoneID", write_zone_numbers),
+    ("0/wallCurvature", |out, mesh, _| write_curvature(out, mesh)),
+];
 
 /// The head of a field of scalars without a dimension.
 fn head(out: &mut Writer<'_>, object: &str) -> io::Result<()> {
@@ -77,11 +64,10 @@ fn write_curvature(out: &mut Writer<'_>, mesh: &MeshData<'_>) -> io::Result<()> 
     writeln!(out, "internalField uniform 0;\nboundaryField\n{{")?;
     writeln!(out, "    overset {{ type overset; value uniform 0; }}")?;
     writeln!(out, "    farfield {{ type zeroGradient; }}\n    {}", ends(mesh))?;
-    let layers = mesh.span.map_or(1, |span| span.cells);
     for zone in mesh.zones.iter().filter(|zone| zone.has_wall()) {
         let curvature = curvature(zone.grid);
         writeln!(out, "    {}\n    {{\n        type fixedValue;", zone.name)?;
-        let faces = curvature.len() * layers;
+        let faces = curvature.len() * layers(mesh.span);
         writeln!(out, "        value nonuniform List<scalar> {faces}\n(")?;
         for value in curvature.iter().cycle().take(faces) {
             writeln!(out, "{value:e}")?;
