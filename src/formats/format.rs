@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::{Serialize, Serializer};
 
 use super::data::{MeshData, Parts, Settings};
-use super::mesh::{FormatLimits, Span};
+use super::mesh::Span;
 use super::plot3d::layout::Dimensions;
 use super::rim::Reader;
 use crate::files::atomic::{self, Writer};
@@ -69,8 +69,8 @@ pub struct MeshFile {
     pub holds: Holds,
     /// The dimensions of `Plot3D` with which it is written; none for all.
     pub(super) dimensions: Option<Dimensions>,
-    /// The limits of the format and the disk.
-    pub(super) limits: FormatLimits,
+    /// Bytes for a node, at least.
+    pub(super) least_bytes: u64,
     pub(super) contents: FileContents,
 }
 
@@ -89,7 +89,14 @@ pub(super) struct Folder {
     pub(super) parts: fn(Parts) -> Vec<&'static str>,
     /// Finds what older files that stay in the folder of this name of an output lack.
     pub(super) lacks: fn(&Output, &str, &MeshData<'_>) -> Vec<String>,
+    /// Most faces of a mesh.
+    pub(super) most_faces: u128,
 }
+
+/// Most nodes in a direction, and the largest number of a face: 32-bit numbers with a sign.
+pub(super) const LABELS: u128 = i32::MAX as u128;
+/// Bytes of the coordinates of a node, which formats count in 63 bits for a mesh.
+const NODE_BYTES: u128 = 24;
 
 impl MeshFile {
     /// Its name below the output folder. The name for a grid that is not good says so: no program
@@ -108,10 +115,10 @@ impl MeshFile {
     }
 
     /// Refuses zones of these `sizes` in nodes, plane or extruded, that the format cannot number or the disk of
-    /// `path` has no room for.
+    /// `path` has no room for: a mesh that is too large is refused before a byte of it is written.
     ///
     /// # Errors
-    /// [`crate::files::WriteFault::TooLarge`], [`crate::files::WriteFault::NoRoom`].
+    /// [`WriteFault::TooLarge`], [`WriteFault::NoRoom`].
     pub fn check(
         &self,
         path: &Path,
@@ -119,7 +126,25 @@ impl MeshFile {
         span: Option<Span>,
     ) -> Result<(), IoError> {
         let extruded = span.filter(|_| self.dimensions != Some(Dimensions::Two));
-        self.limits.check(path, sizes, extruded)
+        let planes = extruded.map_or(1, |span| span.cells as u128 + 1);
+        let sizes = || sizes.iter().map(|[ni, nj]| [*ni as u128, *nj as u128, planes]);
+        let refused = |what, count, most| Err(WriteFault::TooLarge { what, count, most }.at(path));
+        if let Some(count) = sizes().flatten().find(|&count| count > LABELS) {
+            return refused("nodes in a direction", count, LABELS);
+        }
+        // Each is below 2⁹³.
+        let nodes: u128 = sizes().map(|size| size.iter().product::<u128>()).sum();
+        let most = i64::MAX as u128 / NODE_BYTES;
+        if nodes > most {
+            return refused("nodes", nodes, most);
+        }
+        let faces: u128 = sizes().map(faces).sum();
+        match self.contents {
+            FileContents::Folder(Folder { most_faces: most, .. }) if faces > most => {
+                refused("faces", faces, most)
+            }
+            _ => check_disk(path, nodes * u128::from(self.least_bytes)),
+        }
     }
 
     /// Writes it to `path`, or replaces it there.
@@ -131,6 +156,28 @@ impl MeshFile {
             FileContents::File(write) => atomic::write(path, |out| write(out, mesh)),
             FileContents::Folder(folder) => (folder.write)(path, mesh),
         }
+    }
+}
+
+/// Faces of a block of cells, of one layer at least; a seam or a cut joins some of them.
+fn faces([ni, nj, planes]: [u128; 3]) -> u128 {
+    let nodes = [ni, nj, planes.max(2)];
+    let across = |axis: usize| -> u128 {
+        (0..3).map(|k| if k == axis { nodes[k] } else { nodes[k].saturating_sub(1) }).product()
+    };
+    (0..3).map(across).sum()
+}
+
+/// Refuses to write more bytes than the disk has free; what the system does not tell is free.
+fn check_disk(path: &Path, needed: u128) -> Result<(), IoError> {
+    let folder = path.ancestors().find(|folder| folder.is_dir());
+    let free = fs4::available_space(folder.unwrap_or(Path::new(".")));
+    match free {
+        Ok(free) if needed > u128::from(free) => {
+            let needed = u64::try_from(needed).unwrap_or(u64::MAX);
+            Err(WriteFault::NoRoom { needed, free }.at(path))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -10,7 +10,7 @@ use memchr::memchr;
 use super::arrays::{CELL_ARRAYS, write_cells, write_points};
 use super::block::{Block, ReadFault, reals};
 use super::format::{FileContents, Format, Holds, MeshFile};
-use super::mesh::{FormatLimits, Span, count, layers};
+use super::mesh::{Span, count, layers};
 use super::rim::{ReadZone, Reader};
 use crate::grid::Grid;
 
@@ -25,7 +25,7 @@ pub(super) const FORMAT: Format = Format {
         holds: Holds::One,
         dimensions: None,
         // Three numbers of 64 bits for each node.
-        limits: FormatLimits::of(24),
+        least_bytes: 24,
         contents: FileContents::File(|out, m| write_to(out, m.grid(), m.span)),
     }],
     refuses_zones: None,

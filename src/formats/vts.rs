@@ -18,7 +18,7 @@ use super::arrays::{
 use super::block::{Block, ReadFault, check_memory};
 use super::data::{Compression, MeshData};
 use super::format::{FileContents, Format, Holds, MeshFile, of_zone};
-use super::mesh::{FormatLimits, Span, count, layers};
+use super::mesh::{Span, count, layers};
 use super::rim::{ReadZone, Reader};
 use crate::files::atomic::Writer;
 use crate::files::contents;
@@ -43,7 +43,7 @@ pub(super) const FORMAT: Format = Format {
             holds: Holds::One,
             dimensions: None,
             // Compressed arrays are shorter than their numbers.
-            limits: FormatLimits::of(1),
+            least_bytes: 1,
             contents: FileContents::File(|out, m| match m.settings.compression {
                 Compression::None => write_to(out, m.grid(), m.span),
                 Compression::Zlib => write_compressed_to(out, m.grid(), m.span),
@@ -54,7 +54,7 @@ pub(super) const FORMAT: Format = Format {
             description: "VTK XML multi-block data set, which names the `.vts` file of each zone",
             holds: Holds::Several,
             dimensions: None,
-            limits: FormatLimits::NONE,
+            least_bytes: 0,
             contents: FileContents::File(write_index),
         },
     ],

@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use self::hdf5::{Array, Fill, Node, Number, Out};
 use super::data::{Parts, given};
 use super::format::{FileContents, Format, Holds, MeshFile};
-use super::mesh::{FormatLimits, Sides, Span, count};
+use super::mesh::{Sides, Span, count};
 use super::rim::Reader;
 use crate::files::pieces;
 use crate::grid::Grid;
@@ -34,7 +34,7 @@ pub(super) const FORMAT: Format = Format {
         ),
         dimensions: None,
         // Two numbers of 64 bits for each node.
-        limits: FormatLimits::of(16),
+        least_bytes: 16,
         contents: FileContents::File(|out, m| write_to(out, &m.zones, m.span)),
     }],
     refuses_zones: None,

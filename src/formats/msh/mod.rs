@@ -17,7 +17,7 @@ use self::entities::{Elements, HEXAHEDRA, LINES, Model, QUADRANGLES};
 use super::block::{Block, ReadFault, rows};
 use super::data::MeshData;
 use super::format::{Converted, FileContents, Format, Holds, MeshFile};
-use super::mesh::{FormatLimits, Span};
+use super::mesh::Span;
 use super::quads::{self, Nodes};
 use super::rim::{ReadZone, Reader, condition_of};
 use crate::files::{IoError, WriteFault, atomic, pieces};
@@ -37,7 +37,7 @@ pub(super) const FORMAT: Format = Format {
         holds: Holds::Section,
         dimensions: None,
         // `1`, `0 0 0` and their ends of lines.
-        limits: FormatLimits::of(8),
+        least_bytes: 8,
         contents: FileContents::File(|out, m| {
             write_to(out, &m.blocks(), m.span, m.settings.curved_order)
         }),

@@ -20,8 +20,7 @@ pub(super) use read::{READ, mesh_in, no_mesh, zones};
 
 use self::setup::{OVERSET_SETUP, SETUP, VISCOUS_SETUP, choices, write_text};
 use super::data::{MeshData, Parts};
-use super::format::{Converted, FileContents, Folder, Format, Holds, MeshFile};
-use super::mesh::FormatLimits;
+use super::format::{Converted, FileContents, Folder, Format, Holds, LABELS, MeshFile};
 use crate::files::output::{FolderRules, Output};
 use crate::files::{IoError, atomic};
 
@@ -42,12 +41,13 @@ pub(super) const FORMAT: Format = Format {
              `farfield`, and the script `Allrun` that solves it by overSimpleFoam",
         ),
         dimensions: None,
-        // Faces are numbered in 31 bits; coordinates are text.
-        limits: FormatLimits { least_bytes: 24, numbers_faces: true },
+        // Coordinates are text.
+        least_bytes: 24,
         contents: FileContents::Folder(Folder {
             write: make,
             parts: names,
             lacks,
+            most_faces: LABELS,
         }),
     }],
     refuses_zones: None,

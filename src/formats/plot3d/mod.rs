@@ -18,7 +18,6 @@ pub use self::write::{FortranRecord, write_to};
 
 use super::data::{MeshData, Parts};
 use super::format::{Converted, FileContents, Format, Holds, MeshFile};
-use super::mesh::FormatLimits;
 use super::nmf;
 use super::rim::Reader;
 use crate::files::IoError;
@@ -26,7 +25,7 @@ use crate::files::atomic::check_own;
 use crate::files::atomic::{self, Made, Writer};
 
 /// Single precision and two dimensions; as text a number is longer.
-const LIMITS: FormatLimits = FormatLimits::of(8);
+const LEAST_BYTES: u64 = 8;
 
 pub(super) const FORMAT: Format = Format {
     name: "plot3d",
@@ -39,7 +38,7 @@ pub(super) const FORMAT: Format = Format {
             description: "Plot3D, two planes z = 0 and z = 1",
             holds: Holds::All("Plot3D, a block for each zone, two planes z = 0 and z = 1"),
             dimensions: Some(Dimensions::Three),
-            limits: LIMITS,
+            least_bytes: LEAST_BYTES,
             contents: FileContents::File(|out, m| write(out, m, Dimensions::Three)),
         },
         MeshFile {
@@ -47,7 +46,7 @@ pub(super) const FORMAT: Format = Format {
             description: "the neutral map that says what the faces of `mesh.p3d` are",
             holds: Holds::Section,
             dimensions: Some(Dimensions::Three),
-            limits: FormatLimits::NONE,
+            least_bytes: 0,
             contents: FileContents::File(|out, m| write_map(out, m)),
         },
         MeshFile {
@@ -57,7 +56,7 @@ pub(super) const FORMAT: Format = Format {
                 "with `plot3d_dimensions = 2`: Plot3D in the plane, a block for each zone",
             ),
             dimensions: Some(Dimensions::Two),
-            limits: LIMITS,
+            least_bytes: LEAST_BYTES,
             contents: FileContents::File(|out, m| write(out, m, Dimensions::Two)),
         },
     ],

@@ -12,7 +12,7 @@ use std::io::{self, Write};
 
 use super::block::ReadFault;
 use super::format::{FileContents, Format, Holds, MeshFile};
-use super::mesh::{FormatLimits, Sides, Span, count, layers, planes};
+use super::mesh::{Sides, Span, count, layers, planes};
 use super::quads;
 use super::rim::{ReadZone, Reader, condition_of};
 use super::welded::Welded;
@@ -32,7 +32,7 @@ const MESH: MeshFile = MeshFile {
     holds: Holds::Section,
     dimensions: None,
     // `0 0 N` and a cell of numbers parted by blanks.
-    limits: FormatLimits::of(16),
+    least_bytes: 16,
     contents: FileContents::File(|out, m| write_to(out, &m.blocks(), m.span)),
 };
 
@@ -40,7 +40,7 @@ const MESH: MeshFile = MeshFile {
 pub(super) const SETUP: MeshFile = MeshFile {
     names: ["su2.cfg", "su2.failed.cfg"],
     description: "set-up of `SU2_CFD` for this mesh: RANS (Spalart–Allmaras) with `grid.reynolds`, else Euler",
-    limits: FormatLimits::of(0),
+    least_bytes: 0,
     contents: FileContents::File(|out, m| {
         setup::write_to(out, m, MESH.name(m.good), ends(m.span, m.grid().topology))
     }),
