@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use super::block::ReadFault;
 use super::mesh::{Sides, Span};
 use super::plot3d::layout::Axes;
-use super::rim::{ReadZone, condition_of};
+use super::rim::{ReadZone, condition_of, farthest, tie};
 use crate::diagnostics::excerpt;
 use crate::grid::boundary::{Meets, PERIOD, Patch, Range, Segment, Side, SideKind, links, period};
 use crate::grid::vector::distance;
@@ -126,12 +126,6 @@ pub fn write_to(
 /// Nodes of two faces closer than this part of the largest coordinate are one.
 const SAME: f64 = 1e-6;
 
-/// The largest coordinate.
-fn farthest(zones: &[ReadZone]) -> f64 {
-    let all = zones.iter().flat_map(|zone| zone.grid.x.iter().chain(&zone.grid.y));
-    all.fold(0.0, |most: f64, c| most.max(c.abs()))
-}
-
 /// The hint for a map that does not fit its mesh.
 const HINT: &str =
     "correct the neutral map, or move it away: the sides are then recognised by their points";
@@ -177,12 +171,9 @@ pub(super) fn read(bytes: &[u8], zones: &mut [ReadZone]) -> Result<(), ReadFault
         match linked {
             Some(to) => {
                 let ends = [on, to].map(|segment| segment.point(&zones[segment.block].grid, 0, 0));
-                let same = distance(ends[0], ends[1]) <= SAME * farthest(zones);
-                for ([on, to], end) in [[on, to], [to, on]].into_iter().zip(PERIOD) {
-                    let end = Patch::named(end, Some(SideKind::Periodic));
-                    let meets = if same { Meets::Link(to) } else { Meets::Partner(end, to) };
-                    zones[on.block].mark(on, meets);
-                }
+                let apart = distance(ends[0], ends[1]) > SAME * farthest(zones);
+                let named = |name| Patch::named(name, Some(SideKind::Periodic));
+                tie(zones, [on, to], apart.then(|| PERIOD.map(named)));
             }
             None if one_to_one => return Err(fault(line, "a second face of as many nodes")),
             None => zones[on.block].mark(on, Meets::Patch(patch(name))),

@@ -254,9 +254,7 @@ pub(super) fn turn(zones: &mut [ReadZone], block: usize, by: Reindex) {
 
 /// Links edges of which nothing is known to others that have the same points.
 pub(super) fn join(zones: &mut [ReadZone]) {
-    let finite = || zones.iter().flat_map(|zone| zone.grid.x.iter().chain(&zone.grid.y));
-    let largest = finite().fold(0.0_f64, |most, c| most.max(c.abs()));
-    let width = SAME * largest;
+    let width = SAME * farthest(zones);
     // Points are one if they are in the same or in neighbouring squares of that width.
     let mut known: HashMap<[i64; 2], usize> = HashMap::new();
     let mut number = |point: [f64; 2]| {
@@ -283,15 +281,26 @@ pub(super) fn join(zones: &mut [ReadZone]) {
         }
     }
     for pair in edges.into_values() {
-        let [(a, a_rises), (b, b_rises)] = pair[..] else { continue };
-        for (on, to) in [(a, b), (b, a)] {
-            let mut to = to;
-            if a_rises != b_rises {
-                to.nodes.reverse();
-            }
-            zones[on.block].mark(on, Meets::Link(to));
+        let [(a, a_rises), (mut b, b_rises)] = pair[..] else { continue };
+        if a_rises != b_rises {
+            b.nodes.reverse();
         }
+        tie(zones, [a, b], None);
     }
+}
+
+/// Links two segments that have the same points, or makes them these ends of a period.
+pub(super) fn tie(zones: &mut [ReadZone], [a, b]: [Segment; 2], ends: Option<[Patch; 2]>) {
+    for (end, (on, to)) in [(a, b), (b, a)].into_iter().enumerate() {
+        let meets = ends.map_or(Meets::Link(to), |ends| Meets::Partner(ends[end], to));
+        zones[on.block].mark(on, meets);
+    }
+}
+
+/// The largest coordinate.
+pub(super) fn farthest(zones: &[ReadZone]) -> f64 {
+    let all = zones.iter().flat_map(|zone| zone.grid.x.iter().chain(&zone.grid.y));
+    all.fold(0.0, |most: f64, c| most.max(c.abs()))
 }
 
 /// The grids of several zones with their boundaries.

@@ -6,7 +6,7 @@ use hdf5_pure::{Dataset, Error, File, Group};
 
 use crate::files::contents::unpacked_limit;
 use crate::formats::block::{Block, ReadFault, check_memory};
-use crate::formats::rim::{Condition, ReadZone, condition_of};
+use crate::formats::rim::{Condition, ReadZone, condition_of, tie};
 use crate::grid::boundary::{Meets, PERIOD, Patch, Segment, Side, SideKind};
 use crate::grid::vector::difference;
 
@@ -76,9 +76,7 @@ pub(super) fn parse(bytes: &[u8], notes: &mut Vec<String>) -> Result<Vec<ReadZon
                 if labelled(&link, "GridConnectivityProperty_t")?.is_empty() {
                     zones[place].mark(on, Meets::Link(to));
                 } else if let Some(ends) = ends(on, to, &zones) {
-                    for ([on, to], end) in [[on, to], [to, on]].into_iter().zip(ends) {
-                        zones[on.block].mark(on, Meets::Partner(end, to));
-                    }
+                    tie(&mut zones, [on, to], Some(ends));
                 } else {
                     // Its points are not those of the other side, so that it cannot be welded.
                     let patch = Patch::named(&name, Some(SideKind::FarField));
