@@ -122,6 +122,11 @@ impl ReadFault {
         let at = at.min(bytes.len());
         Self::Broken { at, cut: at == bytes.len(), expected: expected.into() }
     }
+
+    /// The fault of a file that ends where something was expected.
+    pub(super) fn cut(bytes: &[u8], expected: impl Into<String>) -> Self {
+        Self::broken(bytes, bytes.len(), expected)
+    }
 }
 
 impl ReadError {

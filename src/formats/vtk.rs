@@ -90,13 +90,8 @@ impl<'a> VtkLines<'a> {
         };
         let end = if self.binary { Some(bytes) } else { (0..count).try_fold(0, |at, _| word(at)) };
         let parts = end.and_then(|end| self.rest.split_at_checked(end));
-        let (values, rest) = parts.ok_or_else(|| {
-            ReadFault::broken(
-                self.whole,
-                self.whole.len(),
-                format!("more of the values of `{name}`"),
-            )
-        })?;
+        let cut = || ReadFault::cut(self.whole, format!("more of the values of `{name}`"));
+        let (values, rest) = parts.ok_or_else(cut)?;
         self.rest = rest;
         Ok(values)
     }

@@ -204,9 +204,7 @@ fn parse(bytes: &[u8]) -> Result<Block, ReadFault> {
         return Err(format!("XML of more than {XML_TAGS} tags, as no structured grid has").into());
     }
     let tree = Document::parse(&text).map_err(|error| match error {
-        Error::UnclosedRootNode | Error::UnexpectedEndOfStream => {
-            ReadFault::broken(bytes, bytes.len(), END)
-        }
+        Error::UnclosedRootNode | Error::UnexpectedEndOfStream => ReadFault::cut(bytes, END),
         error => format!("broken XML: {error}").into(),
     })?;
     let file = tree.root_element();
@@ -292,7 +290,7 @@ fn appended<'a>(
         let to = extent.and_then(|[_, length]| offset.checked_add(length));
         end = to.filter(|to| *to <= data.len()).map(|to| end.max(to)).ok_or_else(|| {
             let name = array.attribute("Name").unwrap_or("Points");
-            ReadFault::broken(bytes, bytes.len(), format!("more of the array `{name}`"))
+            ReadFault::cut(bytes, format!("more of the array `{name}`"))
         })?;
     }
     let mut rest = data[end..].trim_ascii_start();

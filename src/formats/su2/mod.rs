@@ -166,11 +166,7 @@ fn parse(bytes: &[u8], notes: &mut Vec<String>) -> Result<Vec<ReadZone>, ReadFau
             let count = count.ok_or_else(|| format!("line {number}: {key} is no number"))?;
             list.extend(lines.by_ref().take(count));
             if list.len() < count {
-                return Err(ReadFault::broken(
-                    bytes,
-                    bytes.len(),
-                    format!("more of {count} lines of {key}"),
-                ));
+                return Err(ReadFault::cut(bytes, format!("more of {count} lines of {key}")));
             }
         }
         let second = match key {
@@ -221,11 +217,7 @@ fn parse(bytes: &[u8], notes: &mut Vec<String>) -> Result<Vec<ReadZone>, ReadFau
         }
     }
     if tags < marks {
-        return Err(ReadFault::broken(
-            bytes,
-            bytes.len(),
-            format!("more than {tags} of {marks} markers"),
-        ));
+        return Err(ReadFault::cut(bytes, format!("more than {tags} of {marks} markers")));
     }
     if plane != Some(true) {
         return Err("NDIME= 2 was expected".into());
