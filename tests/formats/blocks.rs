@@ -3,7 +3,6 @@
 
 use std::fmt::Write;
 use std::fs;
-use std::io::Cursor;
 use std::path::Path;
 
 use gridgen::formats::{self, Contents, Format, MeshData, ReadError, Zones};
@@ -13,6 +12,8 @@ use gridgen::grid::quality::{WallLine, interfaces, measure, measure_blocks};
 use gridgen::grid::{Grid, SideKind, Topology};
 use support::grids::{half_grid, joukowski_grid, parabolic_grid};
 use support::random::Random;
+
+use super::text_of;
 
 fn tecplot(text: &str) -> Result<Contents, ReadError> {
     contents_from_bytes(Path::new("mesh.dat"), text.as_bytes(), None)
@@ -83,15 +84,20 @@ fn tecplot_text_is_read_in_both_packings() {
     assert_eq!((found.gap, found.kink_deg, found.growth, found.length), (0.0, 0.0, 2.0, 1.0));
 }
 
+/// A grid as text with all digits.
+fn tecplot_of(grid: &Grid) -> String {
+    let mut text = format!("variables = x y\nzone i={} j={}\n", grid.ni, grid.nj);
+    for (x, y) in grid.x.iter().zip(&grid.y) {
+        writeln!(text, "{x:?} {y:?}").unwrap();
+    }
+    text
+}
+
 #[test]
 fn one_zone_of_tecplot_is_a_mesh_with_all_digits() {
     let grid = joukowski_grid(41, 9, 0.2);
-    let mut points = String::new();
-    for (x, y) in grid.x.iter().zip(&grid.y) {
-        writeln!(points, "{x:?} {y:?}").unwrap();
-    }
 
-    let text = format!("variables = x y\nzone i=41 j=9\n{points}");
+    let text = tecplot_of(&grid);
     let mesh = formats::mesh_from_bytes(Path::new("mesh.anything"), text.as_bytes()).unwrap();
 
     assert_eq!((mesh.grid.x, mesh.grid.y), (grid.x, grid.y));
@@ -141,12 +147,6 @@ fn what_is_wrong_in_a_tecplot_file_is_said_with_its_line() {
         assert!(error.to_string().contains(said), "{said}: {error}");
         assert!(error.hint().is_some(), "{error}");
     }
-}
-
-fn su2_of(grid: &Grid) -> String {
-    let mut out = Cursor::new(Vec::new());
-    su2::write_to(&mut out, &[grid], None).unwrap();
-    String::from_utf8(out.into_inner()).unwrap()
 }
 
 /// The mesh with its points, its cells and the first corners of these in an arbitrary order, and cells of either sense.
@@ -199,7 +199,8 @@ fn quadrilaterals_in_any_order_are_walked_to_the_same_grid() {
             .into_iter()
             .enumerate()
     {
-        let text = su2_of(&grid).replace("airfoil", "my-wing").replace("farfield", "outer");
+        let text = text_of(|out| su2::write_to(out, &[&grid], None));
+        let text = text.replace("airfoil", "my-wing").replace("farfield", "outer");
         for seed in 1..6 {
             let mesh =
                 formats::mesh_from_bytes(Path::new("a.su2"), shuffled(&text, seed).as_bytes());
@@ -344,11 +345,7 @@ fn channels_keep_nodes_and_patches_from_every_reader_through_every_writer() {
     let mesh = one(contents_of_case(Path::new("bump"), [&points, &faces, &boundary]).unwrap());
     assert_channel(&mesh.grid, mesh.wall, "OpenFOAM");
     assert_eq!(patches(&mesh.grid, Side::Before)[0].1, Some(SideKind::Inlet));
-    let mut text = String::new();
-    for (x, y) in mesh.grid.x.iter().zip(&mesh.grid.y) {
-        writeln!(text, "{x:?} {y:?}").unwrap();
-    }
-    let plain = one(tecplot(&format!("variables = x y\nzone i=15 j=5\n{text}")).unwrap());
+    let plain = one(tecplot(&tecplot_of(&mesh.grid)).unwrap());
     assert_eq!(patches(&plain.grid, Side::Below), [("wall", None, [0, 14])]);
 
     for (mesh, by) in [(&mesh, "OpenFOAM"), (&plain, "Tecplot")] {
@@ -504,40 +501,23 @@ fn blocks_keep_patches_and_links_through_cgns_and_plot3d() {
 #[test]
 fn a_map_that_does_not_fit_is_refused_with_its_line() {
     let (bytes, map) = mapped();
-    let line = |text: &str| 1 + map.lines().position(|line| line.starts_with(text)).unwrap();
-    for (from, to, said) in [
+    let line = 1 + map.lines().position(|line| line.starts_with("INFLOW")).unwrap();
+    let with = |words: &str| map.replacen("INFLOW          1  3   1 4", words, 1);
+    for (changed, said) in [
         (
-            "\n4\n",
-            "\n3\n",
-            "line 6: `3`, 4, the number of blocks of the mesh, was expected".to_owned(),
+            map.replacen("\n4\n", "\n3\n", 1),
+            "line 6: `3`, 4, the number of blocks of the mesh, was",
         ),
-        (
-            "INFLOW          1  3 ",
-            "INFLOW          7  3 ",
-            format!("line {}: `INFLOW", line("INFLOW")),
-        ),
-        (
-            "INFLOW          1  3 ",
-            "INFLOW          1  9 ",
-            "a face of a block of the mesh was expected".to_owned(),
-        ),
-        (
-            "INFLOW          1  3 ",
-            "INFLOW          1  x ",
-            "its four indices was expected".to_owned(),
-        ),
-        (
-            "INFLOW          1  3   1 4",
-            "INFLOW          1  3   1 5",
-            "a face of a block".to_owned(),
-        ),
+        (with("INFLOW          7  3   1 4"), &*format!("line {line}: `INFLOW")),
+        (with("INFLOW          1  9   1 4"), "a face of a block of the mesh was expected"),
+        (with("INFLOW          1  x   1 4"), "its four indices was expected"),
+        (with("INFLOW          1  3   1 5"), "a face of a block"),
     ] {
-        assert!(map.contains(from), "{from}: {map}");
-        let map = map.replacen(from, to, 1);
+        assert_ne!(changed, map);
         let error =
-            contents_from_bytes(Path::new("a.p3d"), &bytes, Some(map.as_bytes())).unwrap_err();
+            contents_from_bytes(Path::new("a.p3d"), &bytes, Some(changed.as_bytes())).unwrap_err();
 
-        assert!(error.to_string().contains(&said), "{said}: {error}");
+        assert!(error.to_string().contains(said), "{said}: {error}");
         assert!(error.hint().unwrap().contains("move it away"), "{:?}", error.hint());
     }
 }

@@ -13,9 +13,8 @@ const SYMMETRY: Span = Span { length: 0.7, cells: 3, sides: Sides::Symmetry };
 
 /// The written file, opened by the other implementation.
 fn written(grid: &Grid, span: Option<Span>) -> File {
-    let mut bytes = Vec::new();
-    cgns::write_to(&mut bytes, &MeshData::from(grid).zones, span).unwrap();
-    File::from_bytes(bytes).unwrap()
+    let zones = MeshData::from(grid).zones;
+    File::from_bytes(super::written(|out| cgns::write_to(out, &zones, span))).unwrap()
 }
 
 fn zone(file: &File) -> Group {
@@ -125,34 +124,41 @@ fn every_node_has_a_name_a_label_and_a_type() {
     assert_eq!(labels["ZoneBC"], ["ZoneBC_t", "MT"]);
 }
 
+/// The faces of cells in all boundary conditions and connections of a zone, by the direction across and their first point;
+/// each is there once.
+pub(super) fn faces_told_of(zone: &Group) -> HashSet<(usize, Vec<i32>)> {
+    let mut faces = HashSet::new();
+    for list in ["ZoneBC", "ZoneGridConnectivity"] {
+        let list = zone.group(list).unwrap();
+        for name in list.groups().unwrap() {
+            let [first, last] = ends(&list.group(&name).unwrap(), "PointRange");
+            let across = (0..first.len()).find(|&d| first[d] == last[d]).unwrap();
+            // The cells of the range, which has one layer in the direction across.
+            let mut cells = vec![Vec::new()];
+            for d in 0..first.len() {
+                let along: Vec<i32> =
+                    if d == across { vec![first[d]] } else { (first[d]..last[d]).collect() };
+                cells = cells
+                    .iter()
+                    .flat_map(|cell| along.iter().map(|k| [&cell[..], &[*k]].concat()))
+                    .collect();
+            }
+            for cell in cells {
+                assert!(faces.insert((across, cell.clone())), "{name} {cell:?}");
+            }
+        }
+    }
+    faces
+}
+
 #[test]
 fn boundaries_and_connections_cover_the_rim_once() {
     for (grid, span) in all() {
         let file = written(&grid, span);
         let zone = zone(&file);
         let size = &integers(&zone, ".")[..if span.is_some() { 3 } else { 2 }];
-        let mut faces = HashSet::new();
 
-        for list in ["ZoneBC", "ZoneGridConnectivity"] {
-            let list = zone.group(list).unwrap();
-            for name in list.groups().unwrap() {
-                let [first, last] = ends(&list.group(&name).unwrap(), "PointRange");
-                let across = (0..size.len()).find(|&d| first[d] == last[d]).unwrap();
-                // The cells of the range, which has one layer in the direction across.
-                let mut cells = vec![Vec::new()];
-                for d in 0..size.len() {
-                    let along: Vec<i32> =
-                        if d == across { vec![first[d]] } else { (first[d]..last[d]).collect() };
-                    cells = cells
-                        .iter()
-                        .flat_map(|cell| along.iter().map(|k| [&cell[..], &[*k]].concat()))
-                        .collect();
-                }
-                for cell in cells {
-                    assert!(faces.insert((across, cell.clone())), "{name} {cell:?}");
-                }
-            }
-        }
+        let faces = faces_told_of(&zone);
 
         let cells = |d: usize| size[d] as usize - 1;
         let rim: usize = (0..size.len())

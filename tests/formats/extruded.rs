@@ -12,6 +12,10 @@ use gridgen::grid::Grid;
 use gridgen::grid::quality::{cell_area, cell_corners};
 use support::grids::{half_grid, joukowski_grid};
 
+use super::files::numbers;
+use super::text_of;
+use super::writers::su2_table;
+
 fn span(cells: usize, sides: Sides) -> Span {
     Span { length: 0.7, cells, sides }
 }
@@ -27,10 +31,10 @@ pub(super) fn cone(face: &[usize], points: &[[f64; 3]]) -> f64 {
     triangle(p(0), p(1), p(2)) + triangle(p(0), p(2), p(3))
 }
 
-/// The volume of an extruded grid, from its plane.
-fn volume(grid: &Grid, span: Span) -> f64 {
+/// The area of all cells.
+pub(super) fn area(grid: &Grid) -> f64 {
     let cell = |k: usize| cell_area(&cell_corners(grid, k % (grid.ni - 1), k / (grid.ni - 1)));
-    span.length * (0..grid.cells()).map(cell).sum::<f64>()
+    (0..grid.cells()).map(cell).sum()
 }
 
 #[test]
@@ -57,58 +61,42 @@ fn an_extruded_su2_mesh_is_closed() {
         ),
     ] {
         let span = span(3, sides);
-        let mut bytes = Vec::new();
-        su2::write_to(&mut bytes, &[&grid], Some(span)).unwrap();
-        let text = String::from_utf8(bytes).unwrap();
-        let mut lines = text.lines();
-        let count = |key: &str, lines: &mut std::str::Lines<'_>| -> usize {
-            lines.next().unwrap().strip_prefix(key).unwrap().trim().parse().unwrap()
-        };
-        let numbers = |line: &str| -> Vec<usize> {
-            line.split_whitespace().map(|word| word.parse().unwrap()).collect()
-        };
-        assert_eq!(count("NDIME=", &mut lines), 3);
-        let cells = count("NELEM=", &mut lines);
-        assert_eq!(cells, 16 * 8 * 3);
+        let text = text_of(|out| su2::write_to(out, &[&grid], Some(span)));
+        assert!(text.starts_with("NDIME= 3\n"));
+        let [cells, points] = ["NELEM", "NPOIN"].map(|name| su2_table(&text, name));
+        assert_eq!((cells.len(), points.len()), (16 * 8 * 3, columns * 9 * 4));
+        let mut lines = 4 + cells.len() + points.len();
+        let points: Vec<[f64; 3]> = points.iter().map(|line| [line[0], line[1], line[2]]).collect();
         let mut open: HashMap<Vec<usize>, i32> = HashMap::new();
         let mut meet = |mut face: Vec<usize>| {
             face.sort_unstable();
             *open.entry(face).or_default() += 1;
         };
-        for cell in lines.by_ref().take(cells).map(numbers) {
-            assert_eq!(cell[0], 12);
-            let c = &cell[1..9];
+        for cell in cells {
+            assert_eq!(cell[0], 12.0);
             for face in
-                [[0, 1, 2, 3], [4, 5, 6, 7], [0, 1, 5, 4], [1, 2, 6, 5], [2, 3, 7, 6], [3, 0, 4, 7]]
+                [[1, 2, 3, 4], [5, 6, 7, 8], [1, 2, 6, 5], [2, 3, 7, 6], [3, 4, 8, 7], [4, 1, 5, 8]]
             {
-                meet(face.map(|k| c[k]).to_vec());
+                meet(face.map(|k| cell[k] as usize).to_vec());
             }
         }
-        let nodes = count("NPOIN=", &mut lines);
-        assert_eq!(nodes, columns * 9 * 4);
-        let points: Vec<[f64; 3]> = lines
-            .by_ref()
-            .take(nodes)
-            .map(|line| {
-                let mut words = line.split_whitespace().map(|word| word.parse::<f64>().unwrap());
-                std::array::from_fn(|_| words.next().unwrap())
-            })
-            .collect();
-        let markers = count("NMARK=", &mut lines);
-        let (mut found, mut enclosed) = (Vec::new(), 0.0);
-        for _ in 0..markers {
-            found.push(lines.next().unwrap().strip_prefix("MARKER_TAG= ").unwrap());
-            let faces = count("MARKER_ELEMS=", &mut lines);
-            for face in lines.by_ref().take(faces).map(numbers) {
-                assert_eq!(face[0], 9);
-                enclosed += cone(&face[1..5], &points) / 6.0;
-                meet(face[1..5].to_vec());
+        let found = text.lines().filter_map(|line| line.strip_prefix("MARKER_TAG= "));
+        assert_eq!(found.collect::<Vec<_>>(), names);
+        assert!(text.contains(&format!("\nNMARK= {}\n", names.len())));
+        let mut enclosed = 0.0;
+        for name in names {
+            let faces = su2_table(&text, &format!("MARKER_TAG= {name}\nMARKER_ELEMS"));
+            lines += 2 + faces.len();
+            for face in faces {
+                assert_eq!(face[0], 9.0);
+                let face: Vec<usize> = face[1..5].iter().map(|node| *node as usize).collect();
+                enclosed += cone(&face, &points) / 6.0;
+                meet(face);
             }
         }
-        assert_eq!(found, names);
         assert!(open.values().all(|&times| times == 2), "a face is open or listed twice");
-        assert!((enclosed / volume(&grid, span) - 1.0).abs() < 1e-9, "{enclosed}");
-        assert_eq!(lines.next(), None);
+        assert!((enclosed / (span.length * area(&grid)) - 1.0).abs() < 1e-9, "{enclosed}");
+        assert_eq!(text.lines().count(), lines);
     }
 }
 
@@ -156,14 +144,9 @@ fn force_coefficients_of_an_extruded_case_refer_to_its_span() {
 fn the_axes_of_fun3d_are_right_handed() {
     let (grid, span) = (joukowski_grid(17, 9, 0.1), span(2, Sides::Symmetry));
     let flavour = Flavour { axes: Axes::Fun3d, ..Flavour::default() };
-    let mut bytes = Vec::new();
-    plot3d::write_to(&mut bytes, &[&grid], Some(span), flavour).unwrap();
 
-    let words: Vec<f64> = std::str::from_utf8(&bytes)
-        .unwrap()
-        .split_whitespace()
-        .map(|word| word.parse().unwrap())
-        .collect();
+    let words = numbers(&text_of(|out| plot3d::write_to(out, &[&grid], Some(span), flavour)));
+
     assert_eq!(words[..4], [1.0, 17.0, 3.0, 9.0]);
     let all = 17 * 3 * 9;
     let point = |i: usize, k: usize, j: usize| -> [f64; 3] {

@@ -10,13 +10,17 @@ use gridgen::formats::{
     Compression, FORMATS, Format, Holds, MeshData, MeshFile, Settings, Sides, Span, plot3d, vts,
 };
 use gridgen::grid::Grid;
-use gridgen::grid::quality::{cell_area, cell_aspect_ratio, cell_corners, cell_skewness, measure};
+use gridgen::grid::quality::{
+    Quality, cell_area, cell_aspect_ratio, cell_corners, cell_skewness, measure,
+};
 use gridgen::internals::atomic;
 use gridgen::report::{self, Artifacts, Figures, ReportFile, report_files};
 use gridgen::report::{GridReport, LinearTotals, NewtonTotals, Report, Timing};
 use gridgen::solver::history::{History, NewtonStep};
 use support::documents;
 use support::grids::{grid_from, joukowski_grid, polar_grid};
+
+use super::{text_of, written};
 
 fn names_in(folder: &Path) -> Vec<String> {
     let mut names: Vec<_> = fs::read_dir(folder)
@@ -228,9 +232,7 @@ pub(super) fn read_appended(bytes: &[u8]) -> Vec<Vec<f64>> {
 fn a_vts_file_returns_points_and_cell_measures_bit_for_bit() {
     let grid = joukowski_grid(17, 9, 0.2);
     for span in [None, Some(Span { length: 0.7, cells: 3, sides: Sides::Symmetry })] {
-        let mut bytes = Vec::new();
-
-        vts::write_to(&mut bytes, &grid, span).unwrap();
+        let bytes = written(|out| vts::write_to(out, &grid, span));
 
         let (arrays, layers) = (read_appended(&bytes), span.map_or(1, |span| span.cells));
         let z: Vec<f64> = span.map_or(vec![0.0], |span| (0..=3).map(|k| span.z(k)).collect());
@@ -259,12 +261,10 @@ pub(super) fn numbers(text: &str) -> Vec<f64> {
 
 #[test]
 fn plot3d_numbers_have_seventeen_digits_and_no_fortran_exponent() {
-    let grid = joukowski_grid(9, 3, 0.0);
-    let mut bytes = Vec::new();
+    let (grid, flavour) = (joukowski_grid(9, 3, 0.0), plot3d::Flavour::default());
 
-    plot3d::write_to(&mut bytes, &[&grid], None, plot3d::Flavour::default()).unwrap();
+    let text = text_of(|out| plot3d::write_to(out, &[&grid], None, flavour));
 
-    let text = String::from_utf8(bytes).unwrap();
     assert!(text.lines().all(|line| line.len() <= 80) && !text.contains(['D', 'd', 'e']));
     for word in text.split_whitespace().skip(4) {
         let (mantissa, _) = word.split_once('E').expect("an exponent");
@@ -274,21 +274,19 @@ fn plot3d_numbers_have_seventeen_digits_and_no_fortran_exponent() {
 
 // --- history and report ----------------------------------------------------------------------
 
+fn artifacts<'a>(grid: &'a Grid, quality: &'a Quality, history: &'a History) -> Artifacts<'a> {
+    let (others, name) = ([None; 3], "a <b> & \u{7}c");
+    Artifacts { others, name, grid, quality, history, tolerance: 1e-8, good: true }
+}
+
 #[test]
 fn the_history_has_one_line_a_step_and_adds_up_the_iterations() {
     let folder = tempfile::tempdir().unwrap();
-    let grid = &polar_grid(33, 9, 0.01, 1.2);
-    let artifacts = Artifacts {
-        others: [None; 3],
-        name: "",
-        grid,
-        quality: &measure(grid),
-        history: &short_history(),
-        tolerance: 1e-8,
-        good: true,
-    };
+    let grid = polar_grid(33, 9, 0.01, 1.2);
+    let (quality, history) = (measure(&grid), short_history());
     let [table] = &report_files([false; 2], &[""])[..] else { panic!() };
 
+    let artifacts = artifacts(&grid, &quality, &history);
     let figures = Figures::default().with_solve("", &artifacts);
     let written = figures.write(table, true, folder.path()).unwrap();
 
@@ -303,15 +301,18 @@ fn the_history_has_one_line_a_step_and_adds_up_the_iterations() {
     );
 }
 
-#[test]
-fn the_report_has_the_keys_programs_ask_for() {
+/// The contents of the file of a report.
+fn json_of(report: &Report) -> serde_json::Value {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(REPORT_FILE);
-    let grid = polar_grid(33, 9, 0.01, 1.2);
+    report::write_json(&path, report).unwrap();
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+}
 
-    report::write_json(&path, &report_of(&grid, &short_history())).unwrap();
+#[test]
+fn the_report_has_the_keys_programs_ask_for() {
+    let json = json_of(&report_of(&polar_grid(33, 9, 0.01, 1.2), &short_history()));
 
-    let json: serde_json::Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
     assert_eq!(json["converged"], true);
     assert_eq!(json["newton"]["iterations"], 2);
     assert_eq!(json["newton"]["residual"], 1e-9);
@@ -341,14 +342,11 @@ fn the_report_has_the_keys_programs_ask_for() {
 
 #[test]
 fn numbers_that_are_not_finite_become_null() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join(REPORT_FILE);
     let mut report = report_of(&polar_grid(17, 9, 0.01, 1.2), &History::default());
     report.quality.max_growth = f64::INFINITY;
 
-    report::write_json(&path, &report).unwrap();
+    let json = json_of(&report);
 
-    let json: serde_json::Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
     assert!(json["newton"]["residual"].is_null() && json["quality"]["max_growth"].is_null());
 }
 
@@ -361,15 +359,8 @@ fn all_report_files() -> Vec<ReportFile> {
 
 /// Writes meshes and additional files with these names, or all if none are given.
 fn write_files(folder: &Path, grid: &Grid, good: bool, wanted: &[&str]) -> Vec<String> {
-    let artifacts = Artifacts {
-        others: [None; 3],
-        name: "a <b> & \u{7}c",
-        grid,
-        quality: &measure(grid),
-        history: &short_history(),
-        tolerance: 1e-8,
-        good,
-    };
+    let (quality, history) = (measure(grid), short_history());
+    let artifacts = Artifacts { good, ..artifacts(grid, &quality, &history) };
     let figures = Figures::of(&artifacts, [true; 2]).with_solve("", &artifacts);
     let mesh = MeshData::from(grid);
     let is_wanted = |name: &str| wanted.is_empty() || wanted.contains(&name);
@@ -595,15 +586,9 @@ fn pictures_of_nothing_are_drawn_too() {
     let grid = polar_grid(17, 9, 0.01, 1.2);
     let mut history = History::default();
     let draw = |history: &History| {
-        let artifacts = Artifacts {
-            others: [None; 3],
-            name: "",
-            grid: &grid,
-            quality: &measure(&grid),
-            history,
-            tolerance: 0.0,
-            good: false,
-        };
+        let quality = measure(&grid);
+        let all = artifacts(&grid, &quality, history);
+        let artifacts = Artifacts { tolerance: 0.0, good: false, ..all };
         let figures = Figures::default().with_solve("", &artifacts);
         figures.write(&all_report_files()[0], false, folder.path()).unwrap();
         fs::read_to_string(&path).unwrap()

@@ -17,3 +17,17 @@ mod readers;
 mod su2_setup;
 mod writers;
 mod zones;
+
+use std::io::{self, Cursor};
+
+/// The bytes that are written.
+fn written(write: impl FnOnce(&mut Cursor<Vec<u8>>) -> io::Result<()>) -> Vec<u8> {
+    let mut out = Cursor::new(Vec::new());
+    write(&mut out).unwrap();
+    out.into_inner()
+}
+
+/// The text that is written.
+fn text_of(write: impl FnOnce(&mut Cursor<Vec<u8>>) -> io::Result<()>) -> String {
+    String::from_utf8(written(write)).unwrap()
+}

@@ -8,9 +8,10 @@ use std::path::Path;
 use gridgen::files::WriteFault;
 use gridgen::formats::{Format, MeshData, Settings, Sides, Span, msh};
 use gridgen::grid::{Grid, Symmetry, Topology};
-use support::grids::{half_grid, joukowski_grid, parabolic_grid, polar_grid};
+use support::grids::{grid_from, half_grid, joukowski_grid, parabolic_grid, polar_grid};
 
 use super::extruded::cone;
+use super::text_of;
 
 /// A block of elements of one entity.
 struct Block {
@@ -45,9 +46,7 @@ fn number<T: std::str::FromStr>(word: &str) -> T {
 
 /// The mesh in a file, with its counts checked.
 fn read(grid: &Grid, span: Option<Span>, order: usize) -> Msh {
-    let mut bytes = Vec::new();
-    msh::write_to(&mut bytes, &[grid], span, order).unwrap();
-    let text = String::from_utf8(bytes).unwrap();
+    let text = text_of(|out| msh::write_to(out, &[grid], span, order));
     let mut mesh = Msh::default();
     assert_eq!(section(&text, "MeshFormat").next().unwrap(), ["4.1", "0", "8"]);
     let mut lines = section(&text, "PhysicalNames");
@@ -132,12 +131,8 @@ impl Msh {
 
 /// An unwelded grid with node (i, j) at (i, j).
 fn lattice(cells: usize) -> Grid {
-    let topology = Topology::Half(Symmetry::UpDown);
-    let mut grid = Grid::new(topology, cells + 1, cells + 1);
-    for k in 0..grid.x.len() {
-        [grid.x[k], grid.y[k]] = [k % (cells + 1), k / (cells + 1)].map(|at| at as f64);
-    }
-    grid
+    let grid = grid_from(cells + 1, cells + 1, |i, j| [i as f64, j as f64]);
+    Grid { topology: Topology::Half(Symmetry::UpDown), ..grid }
 }
 
 /// Positions of the nodes of the first element of a block, in grid steps from its first node.
@@ -235,13 +230,10 @@ fn rim(grid: &Grid, order: usize) -> BTreeMap<&'static str, usize> {
     list.into_iter().collect()
 }
 
-/// The lattice positions of a cell in gmsh's order.
-fn lattice_places(order: usize) -> Vec<[usize; 2]> {
-    let digits = |word: &str| {
-        let digits: Vec<usize> = word.bytes().map(|digit| usize::from(digit - b'0')).collect();
-        [digits[0], digits[1]]
-    };
-    QUADRANGLES[order - 1].1.split(' ').map(digits).collect()
+/// The lattice positions of an element in gmsh's order.
+fn lattice_places<const N: usize>(text: &str) -> Vec<[usize; N]> {
+    let digits = |word: &str| std::array::from_fn(|c| usize::from(word.as_bytes()[c] - b'0'));
+    text.split(' ').map(digits).collect()
 }
 
 #[test]
@@ -253,7 +245,8 @@ fn the_nodes_of_curved_cells_equal_those_of_the_grid_and_occur_once() {
             let columns = (grid.ni - 1) / order;
             for (k, nodes) in mesh.cells().elements.iter().enumerate() {
                 let [i, j] = [k % columns, k / columns].map(|at| at * order);
-                for ([a, b], node) in lattice_places(order).into_iter().zip(nodes) {
+                let places = lattice_places(QUADRANGLES[order - 1].1);
+                for ([a, b], node) in places.into_iter().zip(nodes) {
                     assert_eq!(mesh.place(*node), grid.point(i + a, j + b), "cell {k} of {order}");
                 }
             }
@@ -341,14 +334,7 @@ fn nodes_are_on_the_curves_and_points_that_bound_the_surface() {
 
 /// The sets of nodes on the six sides of a hexahedron.
 fn faces(nodes: &[usize], order: usize) -> Vec<BTreeSet<usize>> {
-    let places: Vec<[usize; 3]> = HEXAHEDRA[order - 1]
-        .1
-        .split(' ')
-        .map(|word| {
-            let digits: Vec<usize> = word.bytes().map(|digit| usize::from(digit - b'0')).collect();
-            [digits[0], digits[1], digits[2]]
-        })
-        .collect();
+    let places: Vec<[usize; 3]> = lattice_places(HEXAHEDRA[order - 1].1);
     let side = |c: usize, at: usize| -> BTreeSet<usize> {
         nodes.iter().zip(&places).filter(|(_, place)| place[c] == at).map(|(n, _)| *n).collect()
     };

@@ -3,7 +3,6 @@
 #![allow(clippy::float_cmp, reason = "what is written is read back bit for bit")]
 
 use std::fs;
-use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 use gridgen::formats::{
@@ -12,6 +11,8 @@ use gridgen::formats::{
 };
 use gridgen::grid::{Grid, Topology};
 use support::grids::{half_grid, joukowski_grid, parabolic_grid};
+
+use super::{text_of, written};
 
 /// A grid of 9 × 4 points around a square, written by VTK 9.6, PyVista 0.49 and h5py 3.16 in the forms given
 /// by the file names.
@@ -33,12 +34,6 @@ fn square() -> [Vec<f64>; 2] {
 
 fn read(bytes: &[u8]) -> Result<Mesh, ReadError> {
     mesh_from_bytes(Path::new("mesh"), bytes)
-}
-
-fn written(write: impl FnOnce(&mut Cursor<Vec<u8>>) -> std::io::Result<()>) -> Vec<u8> {
-    let mut out = Cursor::new(Vec::new());
-    write(&mut out).unwrap();
-    out.into_inner()
 }
 
 #[test]
@@ -228,8 +223,7 @@ fn cells_that_are_no_plane_structured_grid_are_refused_by_name() {
     let grid = joukowski_grid(41, 25, 0.2);
     let span = Some(Span { length: 1.0, cells: 2, sides: Sides::Symmetry });
     let hexahedra = written(|out| msh::write_to(out, &[&grid], span, 1));
-    let plane = written(|out| msh::write_to(out, &[&grid], None, 1));
-    let text = String::from_utf8(plane).unwrap();
+    let text = text_of(|out| msh::write_to(out, &[&grid], None, 1));
     let (before, cells) = text.split_once("\n2 1 3 960\n").unwrap();
     let mut rows: Vec<&str> = cells.lines().collect();
     rows[3] = rows[700];

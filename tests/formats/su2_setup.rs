@@ -106,9 +106,7 @@ fn set_up(mesh: &MeshData<'_>) -> String {
 
 /// Names of the markers of the mesh.
 fn markers(grid: &Grid, span: Option<Span>) -> Vec<String> {
-    let mut bytes = Vec::new();
-    su2::write_to(&mut bytes, &[grid], span).unwrap();
-    let text = String::from_utf8(bytes).unwrap();
+    let text = super::text_of(|out| su2::write_to(out, &[grid], span));
     text.lines().filter_map(|line| line.strip_prefix("MARKER_TAG= ")).map(str::to_owned).collect()
 }
 

@@ -15,6 +15,7 @@ use gridgen::grid::{Grid, Symmetry, Topology};
 use support::grids::{half_grid, joukowski_grid, parabolic_grid};
 
 use super::extruded::{cone, foam_list, foam_numbers};
+use super::{text_of, written};
 
 /// A grid with more points than one task encodes.
 fn grid() -> Grid {
@@ -23,29 +24,16 @@ fn grid() -> Grid {
 
 /// All flavours of `Plot3D`.
 fn flavours() -> Vec<Flavour> {
-    let mut flavours = Vec::new();
-    for encoding in [Encoding::Text, Encoding::Fortran, Encoding::Stream] {
-        for dimensions in [Dimensions::Two, Dimensions::Three] {
-            for precision in [NumberPrecision::Single, NumberPrecision::Double] {
-                for byte_order in [ByteOrder::Little, ByteOrder::Big] {
-                    for (block_count, blanking) in
-                        [(false, false), (false, true), (true, false), (true, true)]
-                    {
-                        flavours.push(Flavour {
-                            dimensions,
-                            encoding,
-                            precision,
-                            byte_order,
-                            block_count,
-                            blanking,
-                            axes: Axes::Ijk,
-                        });
-                    }
-                }
-            }
-        }
-    }
-    flavours
+    let flavour = |k: usize| Flavour {
+        dimensions: [Dimensions::Two, Dimensions::Three][k % 2],
+        precision: [NumberPrecision::Single, NumberPrecision::Double][k / 2 % 2],
+        byte_order: [ByteOrder::Little, ByteOrder::Big][k / 4 % 2],
+        block_count: k / 8 % 2 == 1,
+        blanking: k / 16 % 2 == 1,
+        encoding: [Encoding::Text, Encoding::Fortran, Encoding::Stream][k / 32],
+        axes: Axes::Ijk,
+    };
+    (0..3 * 32).map(flavour).collect()
 }
 
 /// Planes of points of a grid that is not extruded.
@@ -132,8 +120,7 @@ fn every_flavour_of_plot3d_returns_the_grid_bit_for_bit() {
     let points = grid.ni * grid.nj;
 
     for flavour in flavours() {
-        let mut bytes = Vec::new();
-        plot3d::write_to(&mut bytes, &[&grid], None, flavour).unwrap();
+        let bytes = written(|out| plot3d::write_to(out, &[&grid], None, flavour));
         let (head, coordinates, blanking) = read_plot3d(&bytes, flavour);
 
         let stored = |numbers: &[f64]| -> Vec<f64> {
@@ -183,10 +170,8 @@ fn numbers_as_text_are_rounded_to_nearest_even() {
     grid.y.clone_from(&grid.x);
 
     for precision in [NumberPrecision::Single, NumberPrecision::Double] {
-        let mut bytes = Vec::new();
         let flavour = Flavour { precision, ..flavours()[0] };
-        plot3d::write_to(&mut bytes, &[&grid], None, flavour).unwrap();
-        let text = String::from_utf8(bytes).unwrap();
+        let text = text_of(|out| plot3d::write_to(out, &[&grid], None, flavour));
 
         let words = text.split_whitespace().skip(2);
         let expected = grid.x.iter().map(|x| match precision {
@@ -231,9 +216,8 @@ fn a_long_record_is_split_and_marked_by_the_signs_of_its_lengths() {
 #[test]
 fn a_legacy_vtk_file_returns_points_and_cell_measures_bit_for_bit() {
     let grid = grid();
-    let mut bytes = Vec::new();
 
-    vtk::write_to(&mut bytes, &grid, None).unwrap();
+    let bytes = written(|out| vtk::write_to(out, &grid, None));
 
     let reals = |after: &str, count: usize| -> Vec<f64> {
         let mark = after.as_bytes();
@@ -298,7 +282,7 @@ fn turn(polygon: &[[f64; 2]]) -> f64 {
 }
 
 /// The lines after `name= count` of an SU2 mesh, as numbers.
-fn su2_table(text: &str, name: &str) -> Vec<Vec<f64>> {
+pub(super) fn su2_table(text: &str, name: &str) -> Vec<Vec<f64>> {
     let (_, rest) = text.split_once(&format!("{name}= ")).unwrap();
     let mut lines = rest.lines();
     let count: usize = lines.next().unwrap().parse().unwrap();
@@ -312,11 +296,8 @@ fn an_su2_mesh_has_welded_counter_clockwise_cells_and_its_boundary_in_markers() 
 }
 
 fn assert_su2(grid: &Grid) {
-    let mut bytes = Vec::new();
+    let text = text_of(|out| su2::write_to(out, &[grid], None));
 
-    su2::write_to(&mut bytes, &[grid], None).unwrap();
-
-    let text = String::from_utf8(bytes).unwrap();
     let points: Vec<[f64; 2]> =
         su2_table(&text, "NPOIN").iter().map(|line| [line[0], line[1]]).collect();
     assert_eq!(points, welded_points(grid));
@@ -602,10 +583,7 @@ fn the_neutral_map_of_fun3d_has_its_names_and_faces() {
 
 /// The rows of a map file, without comments and extra blanks.
 fn nmf_rows(grid: &Grid, span: Option<Span>, axes: Axes) -> Vec<String> {
-    let mut bytes = Vec::new();
-    nmf::write_to(&mut bytes, &[grid], span, axes).unwrap();
-    String::from_utf8(bytes)
-        .unwrap()
+    text_of(|out| nmf::write_to(out, &[grid], span, axes))
         .lines()
         .filter(|line| !line.starts_with('#') && !line.is_empty())
         .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
