@@ -157,6 +157,18 @@ impl MeshFile {
             FileContents::Folder(folder) => (folder.write)(path, mesh),
         }
     }
+
+    /// Writes it to `path`, or where it holds one zone each of them to a file of its name beside that; returns the files.
+    fn write_zones(&self, path: &Path, mesh: &MeshData<'_>) -> Result<Vec<PathBuf>, IoError> {
+        let one = self.holds == Holds::One;
+        let parts = if one { mesh.each() } else { vec![("", mesh.clone())] };
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let written = parts.into_iter().map(|(zone, mesh)| {
+            let path = path.with_file_name(of_zone(&name, zone));
+            self.write(&path, &mesh).map(|()| path)
+        });
+        written.collect()
+    }
 }
 
 /// Faces of a block of cells, of one layer at least; a seam or a cut joins some of them.
@@ -275,21 +287,9 @@ impl Format {
         folder: &Path,
         mesh: &MeshData<'_>,
     ) -> Result<Vec<PathBuf>, IoError> {
-        let (mut made, parts) = (Vec::new(), mesh.parts());
-        for file in self.files_with(mesh.settings, parts) {
-            if file.holds == Holds::One && parts != Parts::Whole {
-                for (zone, mesh) in mesh.each() {
-                    let path = folder.join(of_zone(file.name(mesh.good), zone));
-                    file.write(&path, &mesh)?;
-                    made.push(path);
-                }
-            } else {
-                let path = folder.join(file.name(mesh.good));
-                file.write(&path, mesh)?;
-                made.push(path);
-            }
-        }
-        Ok(made)
+        let files = self.files_with(mesh.settings, mesh.parts());
+        let made = files.map(|file| file.write_zones(&folder.join(file.name(mesh.good)), mesh));
+        Ok(made.collect::<Result<Vec<_>, _>>()?.concat())
     }
 
     /// Finds what files that stay in `output` as a user wrote them lack, one sentence each.
@@ -325,18 +325,9 @@ impl Format {
             return convert(path, mesh, force);
         }
         // A set-up beside the mesh is for the folder of a run.
-        let mut written = Vec::new();
-        for file in files().take(1) {
-            let one = file.holds == Holds::One;
-            let parts = if one { mesh.each() } else { vec![("", mesh.clone())] };
-            for (zone, mesh) in parts {
-                let name = path.file_name().unwrap_or_default().to_string_lossy();
-                let path = path.with_file_name(of_zone(&name, zone));
-                file.write(&path, &mesh)?;
-                written.push(path);
-            }
-        }
-        Ok(Converted { files: written, notes: Vec::new() })
+        let file = files().next();
+        let files = file.map_or(Ok(Vec::new()), |file| file.write_zones(path, mesh))?;
+        Ok(Converted { files, notes: Vec::new() })
     }
 }
 
