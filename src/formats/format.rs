@@ -209,11 +209,6 @@ pub(super) fn is_named(path: &Path, ends: &[&str]) -> bool {
 }
 
 impl Format {
-    /// Whether a file has this format by the end of its name.
-    pub(super) fn is_named(&self, path: &Path) -> bool {
-        is_named(path, self.extensions)
-    }
-
     /// The format in messages: `.vts`, or `Plot3D` where the end of a name is not its word.
     pub fn shown(&self) -> String {
         if self.extensions == [self.name] { [".", self.name].concat() } else { self.title.into() }

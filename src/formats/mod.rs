@@ -96,7 +96,7 @@ impl Format {
 
     /// The format of a file by the end of its name.
     pub fn of_path(path: &Path) -> Option<&'static Self> {
-        FORMATS.iter().find(|format| format.is_named(path))
+        FORMATS.iter().find(|format| is_named(path, format.extensions))
     }
 
     /// The format of a file by the end of its name; without an end the format that is a folder, a case of OpenFOAM.
@@ -216,6 +216,7 @@ pub fn contents_from_bytes(
 /// tests.
 pub fn contents_of_case(path: &Path, files: [&[u8]; 3]) -> Result<Contents, ReadError> {
     let mut notes = Vec::new();
-    let zones = openfoam::zones(files, &mut notes).map_err(|fault| ReadError::at(path, fault))?;
+    let error = |fault: ReadFault| ReadError::at(path, fault.with_hint(openfoam::READ_HINT));
+    let zones = openfoam::zones(files, &mut notes).map_err(error)?;
     Ok(finished(zones, notes))
 }

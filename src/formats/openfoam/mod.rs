@@ -16,7 +16,7 @@ use std::fs;
 use std::path::Path;
 
 pub use check::{Measure, Objection, objections};
-pub(super) use read::{READ, mesh_in, no_mesh, zones};
+pub(super) use read::{READ, READ_HINT, mesh_in, no_mesh, zones};
 
 use self::setup::{OVERSET_SETUP, SETUP, VISCOUS_SETUP, choices, write_text};
 use super::data::{MeshData, Parts};

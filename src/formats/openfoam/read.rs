@@ -12,7 +12,8 @@ use crate::grid::boundary::{Patch, SideKind};
 /// The files of the folder that are read.
 pub(in crate::formats) const READ: [&str; 3] = ["points", "faces", "boundary"];
 
-const HINT: &str = "give a polyMesh in text (writeFormat ascii) of one block of hexahedra, or of blocks in rows, extruded along x, y or z";
+/// The hint for files that are laid out otherwise.
+pub(in crate::formats) const READ_HINT: &str = "give a polyMesh in text (writeFormat ascii) of one block of hexahedra, or of blocks in rows, extruded along x, y or z";
 
 /// The folder of the mesh within that of a case.
 pub(in crate::formats) fn mesh_in(path: &Path) -> Option<PathBuf> {
@@ -144,13 +145,6 @@ fn boundary(words: &mut Words<'_>) -> Result<Boundary, ReadFault> {
 
 /// Reads the blocks of the files [`READ`] with their patches.
 pub(in crate::formats) fn zones(
-    files: [&[u8]; 3],
-    notes: &mut Vec<String>,
-) -> Result<Vec<ReadZone>, ReadFault> {
-    read(files, notes).map_err(|fault| fault.with_hint(HINT))
-}
-
-fn read(
     [points, faces, patches]: [&[u8]; 3],
     notes: &mut Vec<String>,
 ) -> Result<Vec<ReadZone>, ReadFault> {
