@@ -87,14 +87,14 @@ fn rounded(value: f64, scale: f64, digits: u8) -> f64 {
 /// The objections of `checkMesh` to the mesh of the blocks of a grid that has no folded cell.
 #[must_use]
 pub fn objections(grids: &[&Grid], span: Option<Span>) -> Vec<Objection> {
-    let plane = Plane(Welded::of_order(grids, 1));
+    let plane = Welded::of_order(grids, 1);
     let depth = span.map(|span| span.length / span.cells as f64);
-    let inside = (0..plane.0.cells())
+    let inside = (0..plane.cells())
         .into_par_iter()
-        .map(|cell| plane.cell(cell, depth))
+        .map(|cell| of_cell(&plane, cell, depth))
         .reduce(Tallies::default, Tallies::merged);
     // A value inside is preferred to an equal one on the rim.
-    let tallies = inside.merged(plane.rim());
+    let tallies = inside.merged(of_rim(&plane));
     let seen = Measure::ALL.into_iter().zip(tallies.0).filter(|(_, tally)| tally.count > 0);
     let objection = |(measure, Tally { count, worst, at })| Objection {
         measure,
@@ -134,40 +134,36 @@ impl Tallies {
     }
 }
 
-struct Plane<'a>(Welded<'a>);
+fn corners(plane: &Welded<'_>, cell: usize) -> Corners {
+    plane.corners(cell).map(|node| plane.point(node))
+}
 
-impl Plane<'_> {
-    fn corners(&self, cell: usize) -> Corners {
-        self.0.corners(cell).map(|node| self.0.point(node))
+/// A cell, `depth` long over the span, and the faces to others that it owns.
+fn of_cell(plane: &Welded<'_>, cell: usize, depth: Option<f64>) -> Tallies {
+    let mut tallies = Tallies::default();
+    let own = &corners(plane, cell);
+    let centre = centroid(own);
+    tallies.see(Measure::AspectRatio, prism_aspect_ratio(own, depth), centre);
+    for (CellSide { side, .. }, across) in plane.shared(cell) {
+        let edge = edge(own, side);
+        let beyond = centroid(&corners(plane, across));
+        let skewness = face_skewness(centre, Some(beyond), edge);
+        tallies.see(Measure::Skewness, skewness, middle(edge[0], edge[1]));
+        let angle = off_normal(centre, beyond, edge);
+        tallies.see(Measure::NonOrthogonality, angle, middle(edge[0], edge[1]));
     }
+    tallies
+}
 
-    /// A cell, `depth` long over the span, and the faces to others that it owns.
-    fn cell(&self, cell: usize, depth: Option<f64>) -> Tallies {
-        let mut tallies = Tallies::default();
-        let corners = &self.corners(cell);
-        let centre = centroid(corners);
-        tallies.see(Measure::AspectRatio, prism_aspect_ratio(corners, depth), centre);
-        for (CellSide { side, .. }, across) in self.0.shared(cell) {
-            let edge = edge(corners, side);
-            let beyond = centroid(&self.corners(across));
-            let skewness = face_skewness(centre, Some(beyond), edge);
-            tallies.see(Measure::Skewness, skewness, middle(edge[0], edge[1]));
-            let angle = off_normal(centre, beyond, edge);
-            tallies.see(Measure::NonOrthogonality, angle, middle(edge[0], edge[1]));
-        }
-        tallies
+fn of_rim(plane: &Welded<'_>) -> Tallies {
+    let mut tallies = Tallies::default();
+    for CellSide { cell, side } in plane.rims().into_iter().flat_map(|(_, sides)| sides) {
+        let corners = &corners(plane, cell);
+        let edge = edge(corners, side);
+        let skewness = face_skewness(centroid(corners), None, edge);
+        tallies.see(Measure::Skewness, skewness, middle(edge[0], edge[1]));
     }
-
-    fn rim(&self) -> Tallies {
-        let mut tallies = Tallies::default();
-        for CellSide { cell, side } in self.0.rims().into_iter().flat_map(|(_, sides)| sides) {
-            let corners = &self.corners(cell);
-            let edge = edge(corners, side);
-            let skewness = face_skewness(centroid(corners), None, edge);
-            tallies.see(Measure::Skewness, skewness, middle(edge[0], edge[1]));
-        }
-        tallies
-    }
+    tallies
 }
 
 /// Edge of a cell, from its corner `side` to the next.
