@@ -164,12 +164,15 @@ impl<'a> Welded<'a> {
         };
         let range = block.boundary.iter().find(here)?;
         let to = range.link()?;
-        let other = self.blocks.get(to.block)?;
-        let step = k - range.on.nodes[0];
-        let size = [other.grid.ni, other.grid.nj];
-        let [a, b] = [step, step + self.order].map(|step| to.node(size, step));
-        let [i, j] = [0, 1].map(|c| (a[c].min(b[c]) / self.order).min(other.counts[c] - 1));
-        Some(other.first_cell + j * other.counts[0] + i)
+        Some(self.beside(self.blocks.get(to.block)?, to, k - range.on.nodes[0]))
+    }
+
+    /// The cell beside a segment of a block, of those that begin at this step of it.
+    fn beside(&self, block: &Block<'_>, on: Segment, step: usize) -> usize {
+        let size = [block.grid.ni, block.grid.nj];
+        let [a, b] = [step, step + self.order].map(|step| on.node(size, step));
+        let [i, j] = [0, 1].map(|c| (a[c].min(b[c]) / self.order).min(block.counts[c] - 1));
+        block.first_cell + j * block.counts[0] + i
     }
 
     /// The sides that a cell shares with cells of higher numbers, which are returned beside them in order.
@@ -186,14 +189,8 @@ impl<'a> Welded<'a> {
 
     /// The sides of cells along a segment of a block, in its order.
     fn along(&self, block: &Block<'_>, on: Segment) -> Vec<CellSide> {
-        let size = [block.grid.ni, block.grid.nj];
         let side = AROUND.iter().position(|at| *at == on.side).unwrap_or(0);
-        let cell = |k: usize| {
-            let ends = [k, k + 1].map(|k| on.node(size, k * self.order));
-            let [i, j] =
-                [0, 1].map(|c| (ends[0][c].min(ends[1][c]) / self.order).min(block.counts[c] - 1));
-            CellSide { cell: block.first_cell + j * block.counts[0] + i, side }
-        };
+        let cell = |k| CellSide { cell: self.beside(block, on, k * self.order), side };
         (0..(on.count() - 1) / self.order).map(cell).collect()
     }
 
