@@ -117,11 +117,7 @@ fn entry(line: &[u8], header: &Header) -> Result<Entry, MatrixMarketFault> {
         }
     }
     let [row, column] = indices.map(|index| (index - 1) as u32);
-    let listed = match header.symmetry {
-        MatrixSymmetry::General => true,
-        MatrixSymmetry::Symmetric => column <= row,
-        MatrixSymmetry::SkewSymmetric => column < row,
-    };
+    let listed = row >= header.symmetry.first_row(column);
     if coordinate && !listed { Err(MatrixMarketFault::Triangle) } else { Ok((row, column, value)) }
 }
 
@@ -161,11 +157,7 @@ fn placed(mut values: impl Iterator<Item = Entry>, header: &Header) -> Vec<Entry
     let (rows, columns) = (header.rows as u32, header.columns as u32);
     let mut found = Vec::new();
     for column in 0..columns {
-        let first = match header.symmetry {
-            MatrixSymmetry::General => 0,
-            MatrixSymmetry::Symmetric => column,
-            MatrixSymmetry::SkewSymmetric => column + 1,
-        };
+        let first = header.symmetry.first_row(column);
         let of_column = (first..rows).zip(values.by_ref()).map(|(row, entry)| (row, entry.2));
         let not_zero = of_column.filter(|(_, value)| *value != 0.0);
         found.extend(not_zero.map(|(row, value)| (row, column, value)));

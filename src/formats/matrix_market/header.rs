@@ -69,6 +69,17 @@ pub enum MatrixSymmetry {
     SkewSymmetric,
 }
 
+impl MatrixSymmetry {
+    /// The first row of a column of a matrix that is listed.
+    pub(super) fn first_row(self, column: u32) -> u32 {
+        match self {
+            Self::General => 0,
+            Self::Symmetric => column,
+            Self::SkewSymmetric => column + 1,
+        }
+    }
+}
+
 /// All that stands before the entries.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Header {
@@ -105,17 +116,14 @@ fn sizes(
     symmetry: MatrixSymmetry,
 ) -> Result<(u64, u64, u64), MatrixMarketFault> {
     let sizes: Option<Vec<u64>> = words(line).map(number).collect();
+    let expected = match layout {
+        EntryLayout::Coordinate => "the numbers of rows, columns and entries were expected",
+        EntryLayout::Array => "the numbers of rows and columns were expected",
+    };
     let (rows, columns, listed) = match (layout, sizes.as_deref()) {
         (EntryLayout::Coordinate, Some(&[rows, columns, listed])) => (rows, columns, listed),
         (EntryLayout::Array, Some(&[rows, columns])) => (rows, columns, 0),
-        (EntryLayout::Coordinate, _) => {
-            return Err(MatrixMarketFault::Sizes(
-                "the numbers of rows, columns and entries were expected",
-            ));
-        }
-        (EntryLayout::Array, _) => {
-            return Err(MatrixMarketFault::Sizes("the numbers of rows and columns were expected"));
-        }
+        _ => return Err(MatrixMarketFault::Sizes(expected)),
     };
     if rows == 0 || columns == 0 {
         return Err(MatrixMarketFault::Sizes("a matrix has at least one row and one column"));
@@ -130,54 +138,42 @@ fn sizes(
         (EntryLayout::Coordinate, _) => listed,
         // Below 2⁶⁴, as rows and columns are below 2³².
         (EntryLayout::Array, MatrixSymmetry::General) => rows * columns,
-        (EntryLayout::Array, MatrixSymmetry::Symmetric) => triangle(rows),
-        (EntryLayout::Array, MatrixSymmetry::SkewSymmetric) => triangle(rows - 1),
+        (EntryLayout::Array, MatrixSymmetry::Symmetric) => rows * (rows + 1) / 2,
+        (EntryLayout::Array, MatrixSymmetry::SkewSymmetric) => rows * (rows - 1) / 2,
     };
     Ok((rows, columns, entries))
 }
 
-/// 1 + 2 + … + n.
-fn triangle(n: u64) -> u64 {
-    if n.is_multiple_of(2) { n / 2 * (n + 1) } else { n.div_ceil(2) * n }
-}
-
 /// The words of the first line.
 fn words_of(banner: &[u8]) -> Result<(EntryLayout, Field, MatrixSymmetry), MatrixMarketFault> {
+    use MatrixMarketFault::{Banner, Complex, Word};
     let words: Vec<Vec<u8>> = words(banner).map(<[u8]>::to_ascii_lowercase).collect();
     let word = |k: usize| words.get(k).map_or(&b""[..], Vec::as_slice);
     if word(0) != b"%%matrixmarket" || word(1) != b"matrix" {
-        return Err(MatrixMarketFault::Banner);
+        return Err(Banner);
     }
     let layout = match word(2) {
         b"coordinate" => EntryLayout::Coordinate,
         b"array" => EntryLayout::Array,
-        _ => return Err(MatrixMarketFault::Word("the format must be `coordinate` or `array`")),
+        _ => return Err(Word("the format must be `coordinate` or `array`")),
     };
     let field = match word(3) {
         b"real" | b"double" => Field::Real,
         b"integer" => Field::Integer,
         b"pattern" => Field::Pattern,
-        b"complex" => return Err(MatrixMarketFault::Complex),
-        _ => {
-            return Err(MatrixMarketFault::Word(
-                "the kind of values must be `real`, `integer` or `pattern`",
-            ));
-        }
+        b"complex" => return Err(Complex),
+        _ => return Err(Word("the kind of values must be `real`, `integer` or `pattern`")),
     };
     let symmetry = match word(4) {
         b"general" => MatrixSymmetry::General,
         b"symmetric" => MatrixSymmetry::Symmetric,
         b"skew-symmetric" => MatrixSymmetry::SkewSymmetric,
-        b"hermitian" => return Err(MatrixMarketFault::Complex),
-        _ => {
-            return Err(MatrixMarketFault::Word(
-                "the symmetry must be `general`, `symmetric` or `skew-symmetric`",
-            ));
-        }
+        b"hermitian" => return Err(Complex),
+        _ => return Err(Word("the symmetry must be `general`, `symmetric` or `skew-symmetric`")),
     };
     let odd = layout == EntryLayout::Array || symmetry == MatrixSymmetry::SkewSymmetric;
     if field == Field::Pattern && odd || words.len() > 5 {
-        return Err(MatrixMarketFault::Word("these words do not go together"));
+        return Err(Word("these words do not go together"));
     }
     Ok((layout, field, symmetry))
 }
