@@ -20,17 +20,10 @@ use crate::grid::{Grid, Symmetry};
 /// The first lines of a map of gridgen's.
 pub(super) const TITLE: &str = "# Neutral map file of gridgen\n";
 
-/// Names of the conditions in GeoLab's files and in FUN3D's.
-const VISCOUS: [&str; 2] = ["VISCOUS", "viscous_solid"];
-const INFLOW: [&str; 2] = ["INFLOW", "subsonic_inflow_pt"];
-const OUTFLOW: [&str; 2] = ["OUTFLOW", "subsonic_outflow_p0"];
-const SLIP: [&str; 2] = ["TANGENCY", "tangency"];
-const FAR_FIELD: [&str; 2] = ["FARFIELD", "farfield_riem"];
+/// Names of the planes of symmetry in GeoLab's files and in FUN3D's, across the span and upright.
 const SYMMETRY: [&str; 2] = ["SYMMETRY-Z", "symmetry_y"];
 const SYMMETRY_X: [&str; 2] = ["SYMMETRY-X", "symmetry_x"];
-/// The vertical is y, or z with FUN3D's axes.
-const SYMMETRY_Y: [&str; 2] = ["SYMMETRY-Y", "symmetry_z"];
-const ONE_TO_ONE: [&str; 2] = ["ONE_TO_ONE"; 2];
+const ONE_TO_ONE: &str = "ONE_TO_ONE";
 
 /// A face of a block and the ranges of its two indices, as numbered with i, j, k around, outward, span.
 struct Face(usize, u8, [[usize; 2]; 2]);
@@ -90,12 +83,13 @@ pub fn write_to(
             Patch::Side(_, SideKind::Symmetry) if is_upright(range.on) => SYMMETRY_X,
             Patch::Symmetry(Symmetry::LeftRight) => SYMMETRY_X,
             _ => match patch.kind() {
-                None | Some(SideKind::Wall) => VISCOUS,
-                Some(SideKind::FarField | SideKind::Periodic) => FAR_FIELD,
-                Some(SideKind::Inlet) => INFLOW,
-                Some(SideKind::Outlet) => OUTFLOW,
-                Some(SideKind::Slip) => SLIP,
-                Some(SideKind::Symmetry) => SYMMETRY_Y,
+                None | Some(SideKind::Wall) => ["VISCOUS", "viscous_solid"],
+                Some(SideKind::FarField | SideKind::Periodic) => ["FARFIELD", "farfield_riem"],
+                Some(SideKind::Inlet) => ["INFLOW", "subsonic_inflow_pt"],
+                Some(SideKind::Outlet) => ["OUTFLOW", "subsonic_outflow_p0"],
+                Some(SideKind::Slip) => ["TANGENCY", "tangency"],
+                // The vertical is y, or z with FUN3D's axes.
+                Some(SideKind::Symmetry) => ["SYMMETRY-Y", "symmetry_z"],
             },
         };
         Some((names, face(range.on)))
@@ -112,13 +106,13 @@ pub fn write_to(
         Sides::Symmetry => (sides.flatten().map(|face| (SYMMETRY, face)).collect(), Vec::new()),
         Sides::Periodic => (Vec::new(), sides.collect()),
     };
-    let name = |names: [&'static str; 2]| names[usize::from(axes == Axes::Fun3d)];
     for (names, face) in symmetric.into_iter().chain(patches) {
-        writeln!(out, "{:<14}  {}", name(names), face.on(axes))?;
+        let name = names[usize::from(axes == Axes::Fun3d)];
+        writeln!(out, "{name:<14}  {}", face.on(axes))?;
     }
     for faces in periodic.into_iter().chain(links.map(|both| both.map(face))) {
         let [face, other] = faces.map(|face| face.on(axes));
-        writeln!(out, "{:<14}  {face}      {other}   FALSE", name(ONE_TO_ONE))?;
+        writeln!(out, "{ONE_TO_ONE:<14}  {face}      {other}   FALSE")?;
     }
     Ok(())
 }
@@ -165,7 +159,7 @@ pub(super) fn read(bytes: &[u8], zones: &mut [ReadZone]) -> Result<(), ReadFault
             continue;
         }
         let on = segment(on, zones).ok_or_else(|| fault(line, "a face of a block of the mesh"))?;
-        let one_to_one = name.eq_ignore_ascii_case(ONE_TO_ONE[0]);
+        let one_to_one = name.eq_ignore_ascii_case(ONE_TO_ONE);
         let linked = to.filter(|_| one_to_one).and_then(|to| segment(to, zones));
         let linked = linked.filter(|to| to.count() == on.count());
         match linked {
