@@ -48,40 +48,37 @@ pub(super) fn write_to(
         ),
     };
     let mut conditions = vec![wall];
+    let mut add = |key: &str, names: String| {
+        if !names.is_empty() {
+            conditions.push(format!("{key}= ( {names} )"));
+        }
+    };
     let half = mesh.grid().topology.half().is_some();
     let mut planes = if half { vec!["symmetry"] } else { Vec::new() };
     if mesh.span.is_some_and(|span| span.sides == Sides::Periodic) {
         let zeros = ["0.0"; 8].join(", ");
-        conditions.push(format!("MARKER_PERIODIC= ( {}, {zeros}, {span} )", ends.join(", ")));
+        add("MARKER_PERIODIC", format!("{}, {zeros}, {span}", ends.join(", ")));
     } else {
         planes.extend(ends);
     }
     if let Some(([lower, upper], [x, y])) = period(&mesh.blocks()) {
         let (ends, zeros) = ([lower.name(), upper.name()].join(", "), ["0.0"; 6].join(", "));
-        conditions.push(format!("MARKER_PERIODIC= ( {ends}, {zeros}, {x}, {y}, 0.0 )"));
+        add("MARKER_PERIODIC", format!("{ends}, {zeros}, {x}, {y}, 0.0"));
     }
     planes.extend(of(&[SideKind::Slip, SideKind::Symmetry]));
-    if !planes.is_empty() {
-        conditions.push(format!("MARKER_SYM= ( {} )", planes.join(", ")));
-    }
+    add("MARKER_SYM", planes.join(", "));
     let far = if sides.is_none() { vec!["farfield"] } else { of(&[SideKind::FarField]) };
-    if !far.is_empty() {
-        conditions.push(format!("MARKER_FAR= ( {} )", far.join(", ")));
-    }
+    add("MARKER_FAR", far.join(", "));
     let each = |kind, values: &str| {
         let with = of(&[kind]).into_iter().map(|name| [name, ", ", values].concat());
-        Some(with.collect::<Vec<_>>().join(", ")).filter(|all| !all.is_empty())
+        with.collect::<Vec<_>>().join(", ")
     };
     // Total temperature and pressure of the free stream.
     let rise = 1.0 + 0.2 * MACH * MACH;
     let (temperature, pressure) = (TEMPERATURE * rise, PRESSURE * rise.powf(3.5));
     let total = format!("{temperature:.5}, {pressure:.3}, 1.0, 0.0, 0.0");
-    if let Some(inlets) = each(SideKind::Inlet, &total) {
-        conditions.push(format!("INLET_TYPE= TOTAL_CONDITIONS\nMARKER_INLET= ( {inlets} )"));
-    }
-    if let Some(outlets) = each(SideKind::Outlet, &PRESSURE.to_string()) {
-        conditions.push(format!("MARKER_OUTLET= ( {outlets} )"));
-    }
+    add("INLET_TYPE= TOTAL_CONDITIONS\nMARKER_INLET", each(SideKind::Inlet, &total));
+    add("MARKER_OUTLET", each(SideKind::Outlet, &PRESSURE.to_string()));
     let [forces, angle] = match mesh.span {
         None => ["Lift CL and drag CD", "AOA"],
         // In three dimensions z is up.
