@@ -61,6 +61,13 @@ where
     })
 }
 
+/// Writes numbers, little-endian.
+pub(crate) fn write_numbers(out: &mut (impl Write + Send), numbers: &[f64]) -> io::Result<()> {
+    write(out, numbers.len(), |piece| {
+        numbers[piece].iter().flat_map(|number| number.to_le_bytes()).collect()
+    })
+}
+
 /// Writes `count` lines, line k by `line(text, k)`.
 pub(crate) fn write_lines<F>(out: &mut (impl Write + Send), count: usize, line: F) -> io::Result<()>
 where

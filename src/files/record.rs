@@ -104,11 +104,7 @@ impl Record {
             summed.write_all(&self.version.to_le_bytes())?;
             summed.write_all(&(head.len() as u64).to_le_bytes())?;
             summed.write_all(head.as_bytes())?;
-            for list in lists {
-                pieces::write(&mut summed, list.len(), |piece| {
-                    list[piece].iter().flat_map(|number| number.to_le_bytes()).collect()
-                })?;
-            }
+            lists.iter().try_for_each(|list| pieces::write_numbers(&mut summed, list))?;
             let sum = summed.crc().sum();
             out.write_all(&sum.to_le_bytes())
         })

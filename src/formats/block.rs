@@ -266,12 +266,6 @@ pub(super) fn bits(field: &[u8], big: bool) -> u64 {
     if big { field.iter().fold(0, fill) } else { field.iter().rev().fold(0, fill) }
 }
 
-/// A real of four or eight bytes.
-pub(super) fn real(field: &[u8], big: bool) -> f64 {
-    let bits = bits(field, big);
-    if field.len() == 4 { f64::from(f32::from_bits(bits as u32)) } else { f64::from_bits(bits) }
-}
-
 /// Reals of four or eight bytes, one after the other.
 pub(super) fn reals(bytes: &[u8], size: usize, big: bool) -> Vec<f64> {
     let four =

@@ -6,8 +6,8 @@
 use std::io::Write;
 use std::path::Path;
 
-use super::block::{ReadError, ReadFault};
-use crate::files::{IoError, atomic};
+use super::block::{ReadError, ReadFault, bits, reals};
+use crate::files::{IoError, atomic, pieces};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
@@ -48,14 +48,9 @@ pub fn parsed(bytes: &[u8]) -> Result<Array, ReadFault> {
     let none = || wrong("no array of numpy");
     let rest = bytes.strip_prefix(MAGIC).ok_or_else(none)?;
     let (version, rest) = rest.split_first_chunk::<2>().ok_or_else(none)?;
-    let (length, rest) = if version[0] == 1 {
-        let (length, rest) = rest.split_first_chunk::<2>().ok_or_else(none)?;
-        (usize::from(u16::from_le_bytes(*length)), rest)
-    } else {
-        let (length, rest) = rest.split_first_chunk::<4>().ok_or_else(none)?;
-        (u32::from_le_bytes(*length) as usize, rest)
-    };
-    let (header, data) = rest.split_at_checked(length).ok_or_else(none)?;
+    let width = if version[0] == 1 { 2 } else { 4 };
+    let (length, rest) = rest.split_at_checked(width).ok_or_else(none)?;
+    let (header, data) = rest.split_at_checked(bits(length, false) as usize).ok_or_else(none)?;
     let header = std::str::from_utf8(header).map_err(|_| none())?;
     // Keys and values as Python writes them, whatever their order and blanks.
     let header: String = header.chars().filter(|c| !c.is_whitespace()).collect();
@@ -75,8 +70,7 @@ pub fn parsed(bytes: &[u8]) -> Result<Array, ReadFault> {
     if bytes != Some(data.len()) {
         return Err(wrong("an array that is cut off, or longer than its shape"));
     }
-    let (numbers, _) = data.as_chunks::<8>();
-    Ok((shape, numbers.iter().map(|number| f64::from_le_bytes(*number)).collect()))
+    Ok((shape, reals(data, 8, false)))
 }
 
 /// Writes an array in C order.
@@ -97,6 +91,6 @@ pub fn write(path: &Path, shape: &[usize], values: &[f64]) -> Result<(), IoError
         out.write_all(&[1, 0])?;
         out.write_all(&(header.len() as u16).to_le_bytes())?;
         out.write_all(header.as_bytes())?;
-        values.iter().try_for_each(|value| out.write_all(&value.to_le_bytes()))
+        pieces::write_numbers(out, values)
     })
 }

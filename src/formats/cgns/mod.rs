@@ -226,7 +226,9 @@ impl<'a> Block<'a> {
                 .above([exponents(LENGTH)])
         };
         let plane = |of: &'a [f64]| -> Fill<'a> {
-            Box::new(move |out| (0..planes).try_for_each(|_| write_numbers(out, of)))
+            Box::new(move |mut out| {
+                (0..planes).try_for_each(|_| pieces::write_numbers(&mut out, of))
+            })
         };
         let mut arrays =
             vec![array("CoordinateX", plane(&grid.x)), array("CoordinateY", plane(&grid.y))];
@@ -407,20 +409,10 @@ fn periodic(translation: [f32; 3]) -> Node<'static> {
     let vector = |name, values: [f32; 3], of| {
         Node::new(name, "DataArray_t").singles(&values).above([exponents(of)])
     };
-    Node::new("GridConnectivityProperty", "GridConnectivityProperty_t").above([Node::new(
-        "Periodic",
-        "Periodic_t",
-    )
-    .above([
+    let periodic = Node::new("Periodic", "Periodic_t").above([
         vector("RotationCenter", [0.0; 3], LENGTH),
         vector("RotationAngle", [0.0; 3], ANGLE),
         vector("Translation", translation, LENGTH),
-    ])])
-}
-
-/// Writes numbers little-endian.
-fn write_numbers(mut out: &mut Out<'_>, numbers: &[f64]) -> io::Result<()> {
-    pieces::write(&mut out, numbers.len(), |piece| {
-        numbers[piece].iter().flat_map(|number| number.to_le_bytes()).collect()
-    })
+    ]);
+    Node::new("GridConnectivityProperty", "GridConnectivityProperty_t").above([periodic])
 }

@@ -5,7 +5,7 @@
 //! bytes. Every layout that fits the length exactly and gives finite coordinates is tried; if they
 //! give different grids the file is ambiguous.
 
-use crate::formats::block::{Block, ReadFault, bits, check_memory, real, times};
+use crate::formats::block::{Block, ReadFault, bits, check_memory, reals, times};
 use crate::formats::rim::ReadZone;
 
 /// Most blocks that are counted, and words read from the head of the file: three dimensions of each.
@@ -221,9 +221,9 @@ fn binary_fit(payload: &[u8], big: bool, header: &Header, size: usize, form: &st
     }
     let mut values = Vec::with_capacity(header.length([1, 1])?);
     for nodes in header.nodes()? {
-        let (reals, others) = rest.split_at(nodes * header.rank() * size);
+        let (coordinates, others) = rest.split_at(nodes * header.rank() * size);
         let (blanks, others) = others.split_at(if header.blanked { 4 * nodes } else { 0 });
-        values.extend(reals.chunks_exact(size).map(|field| real(field, big)));
+        values.extend(reals(coordinates, size, big));
         values.extend(blanks.chunks_exact(4).map(|field| integer(field, big) as f64));
         rest = others;
     }
