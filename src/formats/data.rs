@@ -3,6 +3,7 @@
 use super::mesh::Span;
 use super::plot3d::layout::Flavour;
 use crate::grid::boundary::{Outside, Patch};
+use crate::grid::vector::{between, distance};
 use crate::grid::{Grid, Symmetry};
 use crate::overset::{Rim, SearchBox, Zone};
 
@@ -25,6 +26,15 @@ pub struct MeshData<'a> {
 }
 
 impl<'a> MeshData<'a> {
+    /// The plane blocks of a grid that the program made, with the usual choices: the grid, and the block behind a base, if
+    /// there is one.
+    pub fn of_blocks(blocks: &[&'a Grid]) -> Self {
+        let zones = block_names(blocks.len()).iter().zip(blocks);
+        let zones = zones.map(|(name, grid)| Zone { name, grid, rim: Rim::FarField }).collect();
+        let (settings, search) = (Settings::default(), SearchBox::default());
+        Self { zones, span: None, weldable: true, good: true, settings, search }
+    }
+
     /// The grid of a section, or of the first zone.
     ///
     /// # Panics
@@ -153,17 +163,6 @@ impl<'a> From<&'a Grid> for MeshData<'a> {
     }
 }
 
-impl<'a> MeshData<'a> {
-    /// The plane blocks of a grid that the program made, with the usual choices: the grid, and the block behind a base, if
-    /// there is one.
-    pub fn of_blocks(blocks: &[&'a Grid]) -> Self {
-        let zones = block_names(blocks.len()).iter().zip(blocks);
-        let zones = zones.map(|(name, grid)| Zone { name, grid, rim: Rim::FarField }).collect();
-        let (settings, search) = (Settings::default(), SearchBox::default());
-        Self { zones, span: None, weldable: true, good: true, settings, search }
-    }
-}
-
 /// Whether the arrays are compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -193,15 +192,10 @@ impl ForceReference {
         let wall = if wall.is_empty() { 0..=grid.ni - 1 } else { wall };
         let up_down = grid.topology.half() == Some(Symmetry::UpDown);
         let edge = grid.point(if up_down { *wall.end() } else { *wall.start() }, 0);
-        let from_edge = |[x, y]: [f64; 2]| (x - edge[0]).hypot(y - edge[1]);
-        let points = wall.map(|i| grid.point(i, 0));
-        let nose = points.fold(
-            edge,
-            |nose, point| {
-                if from_edge(point) > from_edge(nose) { point } else { nose }
-            },
-        );
-        let centre = [0, 1].map(|c| nose[c] + 0.25 * (edge[c] - nose[c]));
-        Self { length: from_edge(nose), centre }
+        let farther = |nose: [f64; 2], point: [f64; 2]| {
+            if distance(edge, point) > distance(edge, nose) { point } else { nose }
+        };
+        let nose = wall.map(|i| grid.point(i, 0)).fold(edge, farther);
+        Self { length: distance(edge, nose), centre: between(nose, edge, 0.25) }
     }
 }

@@ -8,7 +8,7 @@ use crate::files::contents::unpacked_limit;
 use crate::formats::block::{Block, ReadFault, check_memory};
 use crate::formats::rim::{Condition, ReadZone, condition_of, tie};
 use crate::grid::boundary::{Meets, PERIOD, Patch, Segment, Side, SideKind};
-use crate::grid::vector::difference;
+use crate::grid::vector::{difference, distance};
 
 /// Name of the dataset with the contents of a node.
 const DATA: &str = " data";
@@ -102,10 +102,7 @@ fn ends(on: Segment, to: Segment, zones: &[ReadZone]) -> Option<[Patch; 2]> {
     let [x, y] = difference(point(to, 0), point(on, 0));
     let largest =
         point(to, 0).into_iter().chain([x, y]).fold(0.0, |most: f64, c| most.max(c.abs()));
-    let is_one = |k| {
-        let apart = difference(difference(point(to, k), point(on, k)), [x, y]);
-        apart[0].hypot(apart[1]) <= SAME * largest
-    };
+    let is_one = |k| distance([x, y], difference(point(to, k), point(on, k))) <= SAME * largest;
     let ([lower, upper], far) = (PERIOD, x.hypot(y) > SAME * largest);
     let ends = if (y, x) > (0.0, 0.0) { [lower, upper] } else { [upper, lower] };
     let ends = ends.map(|name| Patch::named(name, Some(SideKind::Periodic)));

@@ -1,6 +1,6 @@
 //! Cutting lines and polygons to a window, and leaving out points that cannot be seen.
 
-use crate::grid::vector::{along, between, difference, distance, dot, middle};
+use crate::grid::vector::{along, between, difference, distance, foot, middle};
 
 /// A rectangle with sides along the axes, `low ≤ high` in both.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -135,7 +135,7 @@ pub fn simplify(points: &[[f64; 2]], tolerance: f64) -> Vec<[f64; 2]> {
     let mut open = vec![(0, points.len() - 1)];
     while let Some((first, last)) = open.pop() {
         let farthest = (first + 1..last)
-            .map(|k| (k, distance_to_segment(points[k], points[first], points[last])))
+            .map(|k| (k, distance(points[k], foot(points[k], [points[first], points[last]]))))
             .max_by(|a, b| a.1.total_cmp(&b.1));
         if let Some((k, distance)) = farthest
             && distance > tolerance
@@ -146,11 +146,4 @@ pub fn simplify(points: &[[f64; 2]], tolerance: f64) -> Vec<[f64; 2]> {
         }
     }
     points.iter().zip(keep).filter_map(|(&point, keep)| keep.then_some(point)).collect()
-}
-
-fn distance_to_segment(p: [f64; 2], a: [f64; 2], b: [f64; 2]) -> f64 {
-    let (line, to_p) = (difference(b, a), difference(p, a));
-    let squared = dot(line, line);
-    let t = if squared > 0.0 { (dot(to_p, line) / squared).clamp(0.0, 1.0) } else { 0.0 };
-    distance(p, between(a, b, t))
 }
