@@ -35,15 +35,11 @@ pub fn parsed(bytes: &[u8]) -> Result<Vec<[f64; 2]>, ReadFault> {
     let text = String::from_utf8_lossy(bytes);
     let mut points = Vec::new();
     for (number, line) in text.lines().enumerate() {
-        let words: Vec<&str> = line
-            .split('#')
-            .next()
-            .unwrap_or_default()
-            .split(|c: char| c.is_whitespace() || c == ',')
-            .filter(|word| !word.is_empty())
-            .collect();
-        let numbers: Vec<Option<f64>> =
-            words.iter().map(|word| fast_float2::parse(word).ok()).collect();
+        let (text, _) = line.split_once('#').unwrap_or((line, ""));
+        let words = text.split(|c: char| c.is_whitespace() || c == ',');
+        let numbers =
+            words.filter(|word| !word.is_empty()).map(|word| fast_float2::parse(word).ok());
+        let numbers: Vec<Option<f64>> = numbers.collect();
         match numbers[..] {
             [] => {}
             [Some(x), Some(y)] => points.push([x, y]),

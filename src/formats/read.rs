@@ -258,9 +258,11 @@ fn orient(zone: ReadZone, notes: &mut Vec<String>) -> (Grid, WallLine) {
     }
     let (mut grid, given) = named(zones, shape);
     grid.topology = shape.unwrap_or(Topology::Rectangle);
-    let WallLine { from, to, closed } = WallLine::of(grid.topology, grid.ni);
-    let line = WallLine { from, to, closed: closed && shape.is_some() };
-    let line = if shape.is_none() { WallLine::of_ranges(&given).unwrap_or(line) } else { line };
+    let mut line = WallLine::of(grid.topology, grid.ni);
+    if shape.is_none() {
+        line = WallLine::of_ranges(&given).unwrap_or(WallLine { closed: false, ..line });
+    }
+    let WallLine { from, to, .. } = line;
     if !given.is_empty() {
         let outside = Outside::of_ranges(given);
         if !untold {
@@ -284,10 +286,7 @@ fn orient(zone: ReadZone, notes: &mut Vec<String>) -> (Grid, WallLine) {
             format!("Neither ends nor wake coincide: j = 0 was taken as the wall. Patches: {sides}.")
         }
         // No shape of a grid around a body.
-        _ => format!(
-            "A block: its wall on the line j = 0 runs from i = {} to {}.",
-            line.from, line.to
-        ),
+        _ => format!("A block: its wall on the line j = 0 runs from i = {from} to {to}."),
     });
     (grid, line)
 }

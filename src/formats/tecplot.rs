@@ -12,11 +12,8 @@ pub(super) const READER: Reader = Reader {
         let mut lines = head.lines().map(|line| line.trim_start_matches('\u{feff}').trim());
         let first = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
         let word = first.and_then(|line| line.split(|c: char| !c.is_alphabetic()).next());
-        word.is_some_and(|word| {
-            ["TITLE", "VARIABLES", "ZONE", "FILETYPE"]
-                .iter()
-                .any(|key| word.eq_ignore_ascii_case(key))
-        })
+        let keys = ["TITLE", "VARIABLES", "ZONE", "FILETYPE"];
+        word.is_some_and(|word| keys.iter().any(|key| word.eq_ignore_ascii_case(key)))
     }),
     hint: "save ordered zones in text, with the variables X and Y, in POINT or BLOCK packing",
     zones,
@@ -115,11 +112,9 @@ fn zones(bytes: &[u8], notes: &mut Vec<String>) -> Result<Vec<ReadZone>, ReadFau
     let mut words = Words(Cursor { rest: text.trim_start_matches('\u{feff}'), line: 1 });
     let (mut variables, mut zones): (Vec<String>, Vec<ReadZone>) = (Vec::new(), Vec::new());
     while let Some(word) = words.next() {
-        let key = word.text.to_ascii_uppercase();
+        // No key is in quotes.
+        let key = if word.quoted { String::new() } else { word.text.to_ascii_uppercase() };
         match &*key {
-            _ if word.quoted => {
-                return Err(wrong(word.line, word.text, "TITLE, VARIABLES or ZONE"));
-            }
             "VARIABLES" => {
                 variables = vec![words.value(word.text)?.text.to_owned()];
                 let is_name = |next: &Word<'_>| {
