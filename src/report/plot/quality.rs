@@ -79,39 +79,27 @@ impl Map {
     }
 }
 
+/// Measures the cells of row j.
+type FillRow = fn(&Grid, usize, &mut [f64]);
+
 /// The measures of the maps, in their order.
-#[derive(Clone, Copy)]
-enum Measured {
-    Cells(CellMeasure),
-    Nonorthogonality,
-}
-
-const MEASURED: [Measured; 4] = [
-    Measured::Cells(CellMeasure::Skewness),
-    Measured::Nonorthogonality,
-    Measured::Cells(CellMeasure::Area),
-    Measured::Cells(CellMeasure::AspectRatio),
+const MEASURED: [FillRow; 4] = [
+    |grid, j, row| CellMeasure::Skewness.fill_row(grid, j, row),
+    fill_nonorthogonality,
+    |grid, j, row| CellMeasure::Area.fill_row(grid, j, row),
+    |grid, j, row| CellMeasure::AspectRatio.fill_row(grid, j, row),
 ];
+const NONORTHOGONALITY: usize = 1;
 
-impl Measured {
-    /// Measures the cells of row j.
-    fn fill_row(self, grid: &Grid, j: usize, row: &mut [f64]) {
-        match self {
-            Self::Cells(measure) => measure.fill_row(grid, j, row),
-            Self::Nonorthogonality => fill_nonorthogonality(grid, j, row),
-        }
-    }
-
-    /// Smallest and largest of the positive numbers, 1 where there is none.
-    fn positive_range(self, grid: &Grid) -> [f64; 2] {
-        let mut row = vec![0.0; grid.ni - 1];
-        let range = (0..grid.nj - 1).fold([f64::INFINITY, 0.0_f64], |range, j| {
-            self.fill_row(grid, j, &mut row);
-            let positive = row.iter().copied().filter(|v| *v > 0.0 && v.is_finite());
-            positive.fold(range, |[low, high], value| [low.min(value), high.max(value)])
-        });
-        if range[0].is_finite() { range } else { [1.0; 2] }
-    }
+/// Smallest and largest of the positive numbers of a measure, 1 where there is none.
+fn positive_range(measured: FillRow, grid: &Grid) -> [f64; 2] {
+    let mut row = vec![0.0; grid.ni - 1];
+    let range = (0..grid.nj - 1).fold([f64::INFINITY, 0.0_f64], |range, j| {
+        measured(grid, j, &mut row);
+        let positive = row.iter().copied().filter(|v| *v > 0.0 && v.is_finite());
+        positive.fold(range, |[low, high], value| [low.min(value), high.max(value)])
+    });
+    if range[0].is_finite() { range } else { [1.0; 2] }
 }
 
 /// Top of a row of maps, pixels.
@@ -137,8 +125,8 @@ impl Artifacts<'_> {
             self.painted(map, measured, shown.collect())
         });
         let painted: Vec<_> = painted.collect();
-        let mut largest = 0.0;
-        for (row, (map, (panels, worst))) in maps.iter().zip(painted).enumerate() {
+        let (_, largest) = painted[NONORTHOGONALITY];
+        for (row, (map, (panels, _))) in maps.iter().zip(painted).enumerate() {
             let title = [70.0, top(row) - 28.0];
             picture.text(map.title, title, (CAPTION_SIZE, LEFT_BOTTOM), palette::TEXT);
             draw_scale(&mut picture, map, [470.0, top(row) - 46.0]);
@@ -148,17 +136,14 @@ impl Artifacts<'_> {
                 }
                 panel.draw_around(&mut picture, 4.0, [caption, ""]);
             }
-            if matches!(MEASURED[row], Measured::Nonorthogonality) {
-                largest = worst;
-            }
         }
         (picture, largest)
     }
 
     fn maps(&self) -> [Map; 4] {
         let [_, _, area, aspect_ratio] = MEASURED;
-        let [smallest, largest] = area.positive_range(self.grid);
-        let [_, longest] = aspect_ratio.positive_range(self.grid);
+        let [smallest, largest] = positive_range(area, self.grid);
+        let [_, longest] = positive_range(aspect_ratio, self.grid);
         let map = |title, ends| Map { title, ends };
         [
             map("Equiangle skewness", SKEWNESS),
@@ -172,7 +157,7 @@ impl Artifacts<'_> {
     fn painted<'p>(
         &self,
         map: &Map,
-        measured: Measured,
+        measured: FillRow,
         panels: Vec<(&'p str, PlotPanel)>,
     ) -> (Vec<(&'p str, PlotPanel, Raster)>, f64) {
         let painted = panels.into_iter().map(|(caption, panel)| {
@@ -185,7 +170,7 @@ impl Artifacts<'_> {
         let rows = blocks.flat_map(|grid| (0..grid.nj - 1).map(move |j| (grid, j)));
         for (grid, j) in rows {
             let mut row = vec![0.0; grid.ni - 1];
-            measured.fill_row(grid, j, &mut row);
+            measured(grid, j, &mut row);
             for (i, value) in row.iter().enumerate() {
                 largest = f64::max(largest, *value);
                 let (corners, band) = (cell_corners(grid, i, j), map.band(*value));
