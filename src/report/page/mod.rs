@@ -19,6 +19,7 @@ use super::figures::Figures;
 use super::json::{Report, Timing};
 use super::overset::{AssemblyReport, RunReport};
 use super::plot::{DrawError, compared, palette};
+use crate::diagnostics::counted;
 use crate::files::{IoError, atomic};
 use crate::grid::quality::Growth;
 use crate::grid::{Grid, Verdict};
@@ -134,7 +135,6 @@ struct PageFrame<'a> {
 impl PageFrame<'_> {
     /// The page with these sections.
     fn around(&self, sections: &[String]) -> String {
-        let Self { threads, .. } = self;
         let [name, version, backend, label, reason, about] = [
             self.name,
             self.version,
@@ -146,14 +146,14 @@ impl PageFrame<'_> {
         .map(escaped);
         let (class, not) =
             if self.verdict.is_good() { ("good", "") } else { ("bad", ": do not use") };
-        let plural = if *threads == 1 { "" } else { "s" };
+        let threads = counted(self.threads as f64, "thread");
         format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <title>{name} – gridgen</title>\n<style>\n{STYLE}{}{}</style>\n</head>\n<body>\n\
              <header><h1>{name}</h1> <span class=\"verdict {class}\">{label}{not}</span>\n\
              <span class=\"about\">{about}; {reason}</span></header>\n{}\
-             <footer>gridgen {version} on {backend}, {threads} thread{plural}</footer>\n\
+             <footer>gridgen {version} on {backend}, {threads}</footer>\n\
              <script>\n{}</script>\n</body>\n</html>\n",
             viewer::STYLE,
             dark_pictures(),

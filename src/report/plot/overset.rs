@@ -7,6 +7,7 @@ use super::clip::Window;
 use super::palette;
 use super::picture::Picture;
 use super::views::{strides, wall};
+use crate::diagnostics::counted;
 use crate::grid::vector::middle;
 use crate::overset::{CellType, Checks, Gap, Rim, Zone, ZoneTypes};
 
@@ -46,10 +47,7 @@ impl OversetPictures<'_> {
         let sum = |count: fn(&crate::overset::ZoneReport) -> usize| {
             self.checks.zones.iter().map(count).sum::<usize>()
         };
-        let findings = match self.checks.findings.len() {
-            1 => "1 finding".to_owned(),
-            several => format!("{several} findings"),
-        };
+        let findings = counted(self.checks.findings.len() as f64, "finding");
         let summary = format!(
             "{} zones   ·   {} cells solved for, {} interpolated, {} holes   ·   {} orphans   ·   {findings}",
             self.zones.len(),

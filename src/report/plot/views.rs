@@ -4,6 +4,7 @@ use super::axes::PlotPanel;
 use super::clip::Window;
 use super::palette;
 use super::picture::Picture;
+use crate::diagnostics::counted;
 use crate::grid::boundary::period;
 use crate::grid::quality::{Quality, cell_corners, corner_determinants, is_folded, worst_cells};
 use crate::grid::vector::distance;
@@ -115,8 +116,7 @@ impl Artifacts<'_> {
         let Self { grid, quality, .. } = self;
         let folded = match quality.folded_cells {
             0 => "no folded cells".to_owned(),
-            1 => "1 folded cell".to_owned(),
-            n => format!("{n} folded cells"),
+            several => counted(several as f64, "folded cell"),
         };
         let others: Vec<&Grid> = self.others.into_iter().flatten().collect();
         let behind = match others[..] {
