@@ -113,18 +113,10 @@ impl PlotPanel {
         colour: RGBColor,
         width: f64,
     ) {
-        for line in self.line(points) {
-            picture.line(&line, colour, width);
-        }
-    }
-
-    /// The parts of a line inside the window, in pixels, without points below a tenth of a pixel.
-    pub(super) fn line(&self, points: impl IntoIterator<Item = [f64; 2]>) -> Vec<Vec<[f64; 2]>> {
-        let pieces = self.window.clip_line(points).into_iter().map(|piece| {
+        for piece in self.window.clip_line(points) {
             let pixels: Vec<_> = piece.into_iter().map(|point| self.pixel(point)).collect();
-            simplify(&pixels, 0.1)
-        });
-        pieces.collect()
+            picture.line(&simplify(&pixels, 0.1), colour, width);
+        }
     }
 
     /// Fills the part of a polygon inside the window.

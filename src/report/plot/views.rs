@@ -225,20 +225,18 @@ impl Artifacts<'_> {
             draw_lines(picture, panel, &next);
             panel.draw_line(picture, wall, palette::WALL, WALL_LINE);
         }
-        let across = |i: usize| panel.line((0..=last).map(move |j| grid.point(i, j)));
-        let along = |j: usize| panel.line((0..ni).map(move |i| grid.point(i, j)));
-        let mut draw = |lines: Vec<Vec<[f64; 2]>>, width: f64| {
-            for line in &lines {
-                picture.line(line, palette::GRID, width);
-            }
+        let across = |i: usize| (0..=last).map(|j| grid.point(i, j)).collect();
+        let along = |j: usize| (0..ni).map(|i| grid.point(i, j)).collect();
+        let mut draw = |points: Vec<[f64; 2]>, width: f64| {
+            panel.draw_line(picture, points, palette::GRID, width);
         };
-        draw((0..ni - 1).step_by(strides[0]).flat_map(across).collect(), GRID_LINE);
-        draw((strides[1]..last).step_by(strides[1]).flat_map(along).collect(), GRID_LINE);
+        (0..ni - 1).step_by(strides[0]).for_each(|i| draw(across(i), GRID_LINE));
+        (strides[1]..last).step_by(strides[1]).for_each(|j| draw(along(j), GRID_LINE));
         draw(along(last), OUTER_LINE);
         if !grid.topology.closed() {
             let cut = 0..=*grid.topology.wall(ni).start();
-            draw(panel.line(cut.map(|i| grid.point(i, 0))), GRID_LINE);
-            draw([0, ni - 1].into_iter().flat_map(across).collect(), OUTER_LINE);
+            draw(cut.map(|i| grid.point(i, 0)).collect(), GRID_LINE);
+            [0, ni - 1].into_iter().for_each(|i| draw(across(i), OUTER_LINE));
         }
         panel.draw_line(picture, wall, palette::WALL, WALL_LINE);
         panel.draw_around(picture, 5.0, [caption, &stride_caption(strides)]);
