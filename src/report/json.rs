@@ -134,20 +134,16 @@ pub struct BlockReport {
 
 impl From<&Grid> for GridReport {
     fn from(grid: &Grid) -> Self {
-        let seam = if let Topology::O(seam) = grid.topology { Some(seam) } else { None };
-        let wake = Some(grid.topology.wake()).filter(|wake| *wake > 0);
-        let topology = grid.topology.name();
-        let (ni, nj, growth) = (grid.ni, grid.nj, growth(grid));
         Self {
-            ni,
-            nj,
-            topology,
-            seam,
-            wake,
+            ni: grid.ni,
+            nj: grid.nj,
+            topology: grid.topology.name(),
+            seam: if let Topology::O(seam) = grid.topology { Some(seam) } else { None },
+            wake: Some(grid.topology.wake()).filter(|wake| *wake > 0),
             behind: None,
             blocks: Vec::new(),
             box_walls: None,
-            growth,
+            growth: growth(grid),
         }
     }
 }

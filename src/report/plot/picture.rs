@@ -60,17 +60,13 @@ pub(super) struct Anchor {
     upward: bool,
 }
 
-const fn anchor(h: HPos, v: VPos, upward: bool) -> Anchor {
-    Anchor { h, v, upward }
-}
-
 // `CENTRE_TOP`: the point is the middle of the text's top edge; and so on.
-pub(super) const CENTRE_TOP: Anchor = anchor(HPos::Center, VPos::Top, false);
-pub(super) const LEFT_BOTTOM: Anchor = anchor(HPos::Left, VPos::Bottom, false);
-pub(super) const LEFT: Anchor = anchor(HPos::Left, VPos::Center, false);
-pub(super) const RIGHT_BOTTOM: Anchor = anchor(HPos::Right, VPos::Bottom, false);
-pub(super) const RIGHT: Anchor = anchor(HPos::Right, VPos::Center, false);
-pub(super) const UPWARD: Anchor = anchor(HPos::Center, VPos::Bottom, true);
+pub(super) const CENTRE_TOP: Anchor = Anchor { h: HPos::Center, v: VPos::Top, upward: false };
+pub(super) const LEFT_BOTTOM: Anchor = Anchor { h: HPos::Left, v: VPos::Bottom, upward: false };
+pub(super) const LEFT: Anchor = Anchor { h: HPos::Left, v: VPos::Center, upward: false };
+pub(super) const RIGHT_BOTTOM: Anchor = Anchor { h: HPos::Right, v: VPos::Bottom, upward: false };
+pub(super) const RIGHT: Anchor = Anchor { h: HPos::Right, v: VPos::Center, upward: false };
+pub(super) const UPWARD: Anchor = Anchor { h: HPos::Center, v: VPos::Bottom, upward: true };
 
 enum DrawnShape {
     Line {
@@ -261,28 +257,16 @@ impl<DB: DrawingBackend> Canvas<'_, DB> {
             let style = colour.stroke_width(units as u32);
             return self.area.draw(&PathElement::new(path, style)).map_err(DrawError::new);
         }
-        for pair in points.windows(2) {
-            self.wide_segment([pair[0], pair[1]], colour, width)?;
+        for &[a, b] in points.array_windows().filter(|[a, b]| distance(*a, *b) != 0.0) {
+            let ([x, y], half) = (unit(difference(b, a)), 0.5 * width);
+            let corners = [(a, half), (b, half), (b, -half), (a, -half)];
+            self.polygon(&corners.map(|(end, by)| along(end, [-y, x], by)), colour)?;
         }
         // Joints only: round ends would reach out of a panel.
         for &point in points.iter().skip(1).take(points.len().saturating_sub(2)) {
             self.dot(point, 0.5 * width, colour)?;
         }
         Ok(())
-    }
-
-    fn wide_segment(
-        &self,
-        [a, b]: [[f64; 2]; 2],
-        colour: RGBColor,
-        width: f64,
-    ) -> Result<(), DrawError> {
-        if distance(a, b) == 0.0 {
-            return Ok(());
-        }
-        let ([x, y], half) = (unit(difference(b, a)), 0.5 * width);
-        let corners = [(a, half), (b, half), (b, -half), (a, -half)];
-        self.polygon(&corners.map(|(end, by)| along(end, [-y, x], by)), colour)
     }
 
     fn polygon(&self, points: &[[f64; 2]], colour: RGBColor) -> Result<(), DrawError> {
