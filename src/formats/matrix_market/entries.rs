@@ -20,8 +20,7 @@ pub(super) fn read(text: &[u8], header: &Header) -> Result<Vec<Vec<Entry>>, Line
     let read = |range: &Range<usize>, most| listed(text, range, header, most);
     let parsed: Vec<_> = ranges.par_iter().map(|range| read(range, header.entries)).collect();
     let (mut pieces, mut left) = (Vec::with_capacity(parsed.len()), header.entries);
-    for (piece, range) in parsed.into_iter().zip(&ranges) {
-        let mut piece = piece;
+    for (mut piece, range) in parsed.into_iter().zip(&ranges) {
         if piece.as_ref().is_ok_and(|found| found.len() as u64 > left) {
             // Once more, up to the first entry that is too much.
             piece = read(range, left);
@@ -31,11 +30,8 @@ pub(super) fn read(text: &[u8], header: &Header) -> Result<Vec<Vec<Entry>>, Line
         pieces.push(found);
     }
     if left > 0 {
-        return Err(MatrixMarketFault::Short {
-            found: header.entries - left,
-            declared: header.entries,
-        }
-        .into());
+        let (found, declared) = (header.entries - left, header.entries);
+        return Err(MatrixMarketFault::Short { found, declared }.into());
     }
     if header.layout == EntryLayout::Array {
         pieces = vec![placed(pieces.into_iter().flatten(), header)];

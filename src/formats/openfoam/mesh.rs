@@ -77,8 +77,8 @@ struct FacePatch {
 }
 
 enum Faces {
-    /// Faces over sides of the plane, layer by layer, each from this of its corners: the first points of cyclic faces are
-    /// partners.
+    /// Faces over sides of the plane, layer by layer. The points of each begin at the corner of this number: the first
+    /// points of cyclic faces are partners.
     Sides { sides: Vec<CellSide>, first_corner: usize },
     /// A range of the faces at the ends of the span: the cells at its back, then the cells in front.
     Ends { first: usize, count: usize },
