@@ -7,7 +7,7 @@ use std::path::Path;
 
 use gridgen::files::{REPORT_FILE, WriteFault};
 use gridgen::formats::{
-    Compression, FORMATS, Format, Holds, MeshData, MeshFile, Settings, Sides, Span, plot3d, vts,
+    Compression, FORMATS, Format, Holds, MeshData, MeshFile, Settings, Sides, Span, vts,
 };
 use gridgen::grid::Grid;
 use gridgen::grid::quality::{
@@ -20,7 +20,7 @@ use gridgen::solver::history::{History, NewtonStep};
 use support::documents;
 use support::grids::{grid_from, joukowski_grid, polar_grid};
 
-use super::{text_of, written};
+use super::written;
 
 fn names_in(folder: &Path) -> Vec<String> {
     let mut names: Vec<_> = fs::read_dir(folder)
@@ -253,23 +253,9 @@ fn a_vts_file_returns_points_and_cell_measures_bit_for_bit() {
     }
 }
 
-// --- Plot3D ------------------------------------------------------------------------------------
-
+/// The numbers of a text.
 pub(super) fn numbers(text: &str) -> Vec<f64> {
     text.split_whitespace().map(|word| word.parse().unwrap()).collect()
-}
-
-#[test]
-fn plot3d_numbers_have_seventeen_digits_and_no_fortran_exponent() {
-    let (grid, flavour) = (joukowski_grid(9, 3, 0.0), plot3d::Flavour::default());
-
-    let text = text_of(|out| plot3d::write_to(out, &[&grid], None, flavour));
-
-    assert!(text.lines().all(|line| line.len() <= 80) && !text.contains(['D', 'd', 'e']));
-    for word in text.split_whitespace().skip(4) {
-        let (mantissa, _) = word.split_once('E').expect("an exponent");
-        assert_eq!(mantissa.chars().filter(char::is_ascii_digit).count(), 17, "{word}");
-    }
 }
 
 // --- history and report ----------------------------------------------------------------------

@@ -147,7 +147,7 @@ fn every_flavour_of_plot3d_returns_the_grid_bit_for_bit() {
     }
 }
 
-/// Rust's own formatting is exact and gives the expected characters.
+/// Rust's own formatting is exact and gives the expected characters: 17 or 9 digits, and no exponent of Fortran's.
 #[test]
 fn numbers_as_text_are_rounded_to_nearest_even() {
     let ties = (0..60).flat_map(|k| [1.0, 3.0, 12345.0].map(|m| m * 0.5_f64.powi(k)));
@@ -173,6 +173,7 @@ fn numbers_as_text_are_rounded_to_nearest_even() {
         let flavour = Flavour { precision, ..flavours()[0] };
         let text = text_of(|out| plot3d::write_to(out, &[&grid], None, flavour));
 
+        assert!(text.lines().all(|line| line.len() <= 80));
         let words = text.split_whitespace().skip(2);
         let expected = grid.x.iter().map(|x| match precision {
             NumberPrecision::Single => format!("{:.8E}", *x as f32),
