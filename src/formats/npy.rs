@@ -87,10 +87,8 @@ pub fn write(path: &Path, shape: &[usize], values: &[f64]) -> Result<(), IoError
     header.extend(std::iter::repeat_n(' ', whole - before - header.len() - 1));
     header.push('\n');
     atomic::write(path, |out| {
-        out.write_all(MAGIC)?;
-        out.write_all(&[1, 0])?;
-        out.write_all(&(header.len() as u16).to_le_bytes())?;
-        out.write_all(header.as_bytes())?;
+        let length = (header.len() as u16).to_le_bytes();
+        out.write_all(&[MAGIC, &[1, 0], &length, header.as_bytes()].concat())?;
         pieces::write_numbers(out, values)
     })
 }

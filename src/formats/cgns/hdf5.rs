@@ -98,9 +98,7 @@ impl<'a> Array<'a> {
     }
 
     fn header(&self, at: u64) -> Vec<u8> {
-        let mut layout = vec![3, 1];
-        layout.extend(at.to_le_bytes());
-        layout.extend(self.bytes().to_le_bytes());
+        let layout = [&[3, 1][..], &at.to_le_bytes(), &self.bytes().to_le_bytes()].concat();
         object_header(&[
             (DATASPACE, dataspace(&self.shape)),
             (DATATYPE, self.number.message()),
@@ -251,14 +249,10 @@ fn object_header(messages: &[(u16, Vec<u8>)]) -> Vec<u8> {
         body.extend(message);
         body.resize(body.len() + length - message.len(), 0);
     }
-    let mut bytes = vec![1, 0];
-    bytes.extend((messages.len() as u16).to_le_bytes());
+    let (count, length) = (messages.len() as u16, body.len() as u32);
     // One link leads here.
-    bytes.extend(1_u32.to_le_bytes());
-    bytes.extend((body.len() as u32).to_le_bytes());
-    bytes.extend([0; 4]);
-    bytes.extend(body);
-    bytes
+    let links = 1_u32.to_le_bytes();
+    [&[1, 0][..], &count.to_le_bytes(), &links, &length.to_le_bytes(), &[0; 4], &body].concat()
 }
 
 /// A dataspace of this shape; of one number if it is empty.
@@ -272,8 +266,7 @@ fn dataspace(shape: &[usize]) -> Vec<u8> {
 fn string(text: &str, length: usize) -> (Vec<u8>, Vec<u8>, Vec<u8>) {
     let mut bytes = text.as_bytes().to_vec();
     bytes.resize(length, 0);
-    let mut datatype = vec![0x13, 0, 0, 0];
-    datatype.extend((length as u32).to_le_bytes());
+    let datatype = [[0x13, 0, 0, 0], (length as u32).to_le_bytes()].concat();
     (datatype, dataspace(&[]), bytes)
 }
 
@@ -281,8 +274,7 @@ fn attribute(
     name: &str,
     (datatype, dataspace, data): (Vec<u8>, Vec<u8>, Vec<u8>),
 ) -> (u16, Vec<u8>) {
-    let mut name = name.as_bytes().to_vec();
-    name.push(0);
+    let name = [name.as_bytes(), &[0]].concat();
     let mut message = vec![1, 0];
     for part in [&name, &datatype, &dataspace] {
         message.extend((part.len() as u16).to_le_bytes());
@@ -297,18 +289,11 @@ fn attribute(
 
 /// Links are kept in the header, and their order of creation is tracked: CGNS lists nodes by it.
 fn link_info(links: usize) -> (u16, Vec<u8>) {
-    let mut message = vec![0, 1];
-    for value in [links as u64, UNDEFINED, UNDEFINED] {
-        message.extend(value.to_le_bytes());
-    }
-    (LINK_INFO, message)
+    let values = [links as u64, UNDEFINED, UNDEFINED].map(u64::to_le_bytes);
+    (LINK_INFO, [&[0, 1][..], values.as_flattened()].concat())
 }
 
 fn link(name: &str, order: usize, at: u64) -> (u16, Vec<u8>) {
-    let mut message = vec![1, 0x04];
-    message.extend((order as u64).to_le_bytes());
-    message.push(name.len() as u8);
-    message.extend(name.as_bytes());
-    message.extend(at.to_le_bytes());
-    (LINK, message)
+    let (order, length) = ((order as u64).to_le_bytes(), [name.len() as u8]);
+    (LINK, [&[1, 0x04][..], &order, &length, name.as_bytes(), &at.to_le_bytes()].concat())
 }
