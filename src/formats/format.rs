@@ -290,13 +290,11 @@ impl Format {
     /// Finds what files that stay in `output` as a user wrote them lack, one sentence each.
     pub(crate) fn lacks(&self, output: &Output, mesh: &MeshData<'_>) -> Vec<String> {
         let files = self.files_with(mesh.settings, mesh.parts());
-        let lacks = files.filter_map(|file| match &file.contents {
-            FileContents::File(_) => None,
-            FileContents::Folder(folder) => {
-                Some((folder.lacks)(output, file.name(mesh.good), mesh))
-            }
+        let lacks = files.flat_map(|file| match &file.contents {
+            FileContents::File(_) => Vec::new(),
+            FileContents::Folder(folder) => (folder.lacks)(output, file.name(mesh.good), mesh),
         });
-        lacks.flatten().collect()
+        lacks.collect()
     }
 
     /// Writes a mesh to `path`, whatever its name; with `force` also in place of a mesh or a map that

@@ -67,12 +67,10 @@ impl<'a> Model<'a> {
         let mut around: Vec<PatchSides> = Vec::new();
         for side in [Side::Below, Side::Behind, Side::Before, Side::Above] {
             for (patch, mut sides, [start, end]) in plane.patches(side) {
-                let next = |(of, _, ends): &&mut PatchSides| *of == patch && ends[0] == end;
-                match around
-                    .iter_mut()
-                    .find(next)
-                    .filter(|_| matches!(patch, Patch::Outflow | Patch::Side(..)))
-                {
+                let joined = matches!(patch, Patch::Outflow | Patch::Side(..));
+                let next =
+                    |(of, _, ends): &&mut PatchSides| joined && *of == patch && ends[0] == end;
+                match around.iter_mut().find(next) {
                     Some((_, all, ends)) => {
                         ends[0] = start;
                         sides.append(all);
