@@ -217,8 +217,8 @@ fn orient(zone: ReadZone, notes: &mut Vec<String>) -> (Grid, WallLine) {
     let grid = &zones[0].grid;
     if shape(grid).is_none() {
         let other = transposed(grid);
-        let exchange = shape(&other).is_some() || shape(&outside_in(&other)).is_some();
-        let outside_in = shape(&outside_in(grid)).is_some();
+        let exchange = shape(&other).is_some() || shape(&reversed(&other, 1)).is_some();
+        let outside_in = shape(&reversed(grid, 1)).is_some();
         if exchange {
             notes.push("i and j were exchanged, so that i runs around the body.".to_owned());
             turn(&mut zones, 0, Reindex::Exchange);
@@ -231,7 +231,7 @@ fn orient(zone: ReadZone, notes: &mut Vec<String>) -> (Grid, WallLine) {
         }
     }
     let grid = &zones[0].grid;
-    let inside_out = outside_in(grid);
+    let inside_out = reversed(grid, 1);
     let flipped = match (shape(grid), shape(&inside_out)) {
         (Some(Topology::C { .. }), _) => false,
         (_, Some(Topology::C { .. })) => true,
@@ -368,10 +368,6 @@ fn interfaces(grid: &Grid) -> usize {
 /// Length of the line j = 0.
 fn length(grid: &Grid) -> f64 {
     (1..grid.ni).map(|i| distance(grid.point(i - 1, 0), grid.point(i, 0))).sum()
-}
-
-fn outside_in(grid: &Grid) -> Grid {
-    reversed(grid, 1)
 }
 
 const UNPACK: &str = "unpack it first, and give what was in it";
