@@ -138,10 +138,7 @@ impl<'a> Walk<'a> {
         let corners = self.cells[cell];
         let k = corners.iter().position(|corner| *corner == at)?;
         let [before, after] = [corners[(k + 3) % 4], corners[(k + 1) % 4]];
-        [(before, after), (after, before)]
-            .into_iter()
-            .find(|(here, _)| *here == not)
-            .map(|(_, other)| other)
+        if not == before { Some(after) } else { (not == after).then_some(before) }
     }
 
     /// The cell on the other side of an edge, unless that is a cut.
@@ -205,14 +202,13 @@ impl<'a> Walk<'a> {
         for point in ends {
             self.cut(point).ok_or("a cut does not end at the rim of the block")?;
         }
-        let mut start = self.corner();
-        if start.is_none() {
-            if let Some(point) = self.sharpest() {
-                self.cut(point);
-            }
-            start = self.corner();
+        if self.corner().is_none()
+            && let Some(point) = self.sharpest()
+        {
+            self.cut(point);
         }
-        let start = start.ok_or("the block has no corner, nor a rim at which it can be cut")?;
+        let start =
+            self.corner().ok_or("the block has no corner, nor a rim at which it can be cut")?;
         self.walk(start)
     }
 
@@ -240,12 +236,11 @@ impl<'a> Walk<'a> {
     }
 
     /// Rows of nodes from a corner on.
-    fn walk(&self, start: (usize, [usize; 3])) -> Result<Nodes, ReadFault> {
+    fn walk(&self, mut start: (usize, [usize; 3])) -> Result<Nodes, ReadFault> {
         const OPEN: &str = "the rows of cells do not close to one block of i and j";
         let (mut nodes, mut ni, mut count) = (Vec::new(), 0, 0);
-        let mut row = Some(start);
-        while let Some((first, [p0, q0, t0])) = row {
-            let (mut cell, [mut p, mut q, mut t]) = (first, [p0, q0, t0]);
+        loop {
+            let (mut cell, [mut p, mut q, mut t]) = start;
             let (mut below, mut above) = (vec![p], vec![t]);
             loop {
                 count += 1;
@@ -263,14 +258,10 @@ impl<'a> Walk<'a> {
             if below.len() != ni || !nodes.ends_with(&below) {
                 return Err(OPEN.into());
             }
-            let next = self.across(t0, above[1], first);
-            row = match next {
-                None => None,
-                Some(next) => {
-                    Some((next, [t0, above[1], self.other(next, t0, above[1]).ok_or(OPEN)?]))
-                }
-            };
+            let [a, b] = [above[0], above[1]];
             nodes.append(&mut above);
+            let Some(next) = self.across(a, b, start.0) else { break };
+            start = (next, [a, b, self.other(next, a, b).ok_or(OPEN)?]);
         }
         if count != self.cells.len() {
             let all = self.cells.len();
