@@ -164,11 +164,10 @@ pub(in crate::formats) fn zones(
         let (name, last) = (patch.patch.name(), faces.len());
         return Err(format!("the patch `{name}` ends behind the last of {last} faces").into());
     }
-    let (plane, axis) = [2, 1, 0]
+    let ((plane, _), axis) = [2, 1, 0]
         .into_iter()
         .filter_map(|axis| Some((back(&points, &faces, &patches, axis)?, axis)))
         .min_by_key(|((cells, is_empty), _)| (!is_empty, std::cmp::Reverse(cells.len())))
-        .map(|((cells, _), axis)| (cells, axis))
         .ok_or("no plane of faces whose points all others repeat along x, y or z")?;
     if let Some(face) = plane.iter().find(|face| faces[**face].len() != 4) {
         let corners = faces[*face].len();
