@@ -6,7 +6,7 @@ use super::axes::PlotPanel;
 use super::clip::Window;
 use super::palette;
 use super::picture::Picture;
-use super::views::{strides, wall};
+use super::views::{GRID_LINE, OUTER_LINE, WALL_LINE, strides, wall};
 use crate::diagnostics::counted;
 use crate::grid::vector::middle;
 use crate::overset::{CellType, Checks, Gap, Rim, Zone, ZoneTypes};
@@ -20,11 +20,6 @@ const GAP_VIEW: f64 = 8.0;
 
 /// Lines of one family of a zone drawn in a panel: more would run together and swell the file.
 const MAX_LINES: usize = 240;
-
-/// Width of the lines in pixels.
-const GRID_LINE: f64 = 0.45;
-const RIM_LINE: f64 = 1.2;
-const WALL_LINE: f64 = 2.2;
 
 /// Data of the pictures of overset grids; holes are not drawn.
 #[derive(Debug, Clone, Copy)]
@@ -149,7 +144,7 @@ fn draw_zone(
         lines(picture, panel, colour, ni, shown, |i| grid.point(i, j));
     }
     let outer = (0..ni).map(|i| grid.point(i, nj - 1));
-    panel.draw_line(picture, outer, colour, RIM_LINE);
+    panel.draw_line(picture, outer, colour, OUTER_LINE);
 }
 
 /// Draws the pieces of a line of `count` points that are shown; piece k leads from point k to the next.

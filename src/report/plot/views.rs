@@ -28,9 +28,9 @@ const DOT: f64 = 2.6;
 const MAX_LINES: usize = 320;
 
 /// Width of the lines in pixels.
-const GRID_LINE: f64 = 0.45;
-const OUTER_LINE: f64 = 1.2;
-const WALL_LINE: f64 = 2.2;
+pub(super) const GRID_LINE: f64 = 0.45;
+pub(super) const OUTER_LINE: f64 = 1.2;
+pub(super) const WALL_LINE: f64 = 2.2;
 
 /// Part of the height of the next blade that the view of a passage shows.
 const NEXT_BLADE: f64 = 0.4;
