@@ -6,7 +6,7 @@ use super::axes::PlotPanel;
 use super::clip::Window;
 use super::palette;
 use super::picture::Picture;
-use super::views::{GRID_LINE, OUTER_LINE, WALL_LINE, strides, wall};
+use super::views::{GRID_LINE, OUTER_LINE, WALL_LINE, line, nodes, strides, wall};
 use crate::diagnostics::counted;
 use crate::grid::vector::middle;
 use crate::overset::{CellType, Checks, Gap, Rim, Zone, ZoneTypes};
@@ -53,18 +53,11 @@ impl OversetPictures<'_> {
         );
         let mut picture = self.titled(WHOLE_SIZE, &summary);
         let rims = self.zones.iter().filter(|zone| zone.rim == Rim::Overset);
-        let outer = |zone: &Zone<'_>| {
-            let grid = zone.grid;
-            (0..grid.ni).map(|i| grid.point(i, grid.nj - 1)).collect::<Vec<_>>()
-        };
+        let rims = rims.flat_map(|zone| line(zone.grid, zone.grid.nj - 1));
         let walls =
             self.zones.iter().filter(|zone| zone.has_wall()).flat_map(|zone| wall(zone.grid));
-        let near = Window::around(rims.flat_map(outer).chain(walls));
-        let all = self.zones.iter().flat_map(|zone| {
-            let grid = zone.grid;
-            grid.x.iter().zip(&grid.y).map(|(x, y)| [*x, *y])
-        });
-        let all = Window::around(all);
+        let near = Window::around(rims.chain(walls));
+        let all = Window::around(self.zones.iter().flat_map(|zone| nodes(zone.grid)));
         let enlarged =
             |window: Window| Window::about(window.centre(), window.size().map(|c| 1.04 * c));
         let frame = |low: [f64; 2], high: [f64; 2]| Window { low, high };
@@ -143,8 +136,7 @@ fn draw_zone(
         let shown = |i: usize| kept(i, j) || (j > 0 && kept(i, j - 1));
         lines(picture, panel, colour, ni, shown, |i| grid.point(i, j));
     }
-    let outer = (0..ni).map(|i| grid.point(i, nj - 1));
-    panel.draw_line(picture, outer, colour, OUTER_LINE);
+    panel.draw_line(picture, line(grid, nj - 1), colour, OUTER_LINE);
 }
 
 /// Draws the pieces of a line of `count` points that are shown; piece k leads from point k to the next.

@@ -85,7 +85,7 @@ pub fn airfoil(
 /// around the worst one on the left.
 pub fn compared(title: &str, summary: &str, grids: [&Grid; 2]) -> Picture {
     let [left, _] = grids;
-    let whole = Window::around((0..left.x.len()).map(|k| [left.x[k], left.y[k]]));
+    let whole = Window::around(nodes(left));
     let body = Window::around(wall(left));
     let around =
         |window: Window| square(window.centre(), 1.3 * window.size()[0].max(window.size()[1]));
@@ -152,11 +152,9 @@ impl Artifacts<'_> {
     pub(crate) fn views(&self) -> Views {
         let grid = self.grid;
         let wall = || wall(grid).into_iter();
-        let outer = (0..grid.ni).map(|i| grid.point(i, grid.nj - 1));
         let next = self.next_blade();
         let others = self.others.into_iter().flatten().chain(&next);
-        let others = others.flat_map(|b| b.x.iter().zip(&b.y).map(|(x, y)| [*x, *y]));
-        let outer = Window::around(outer.chain(others));
+        let outer = Window::around(line(grid, grid.nj - 1).chain(others.flat_map(nodes)));
         let body = Window::around(wall());
         let chord = body.size()[0];
         let leading = wall().fold([f64::INFINITY, 0.0], |a, b| if b[0] < a[0] { b } else { a });
@@ -226,7 +224,7 @@ impl Artifacts<'_> {
             panel.draw_line(picture, wall, palette::WALL, WALL_LINE);
         }
         let across = |i: usize| (0..=last).map(|j| grid.point(i, j)).collect();
-        let along = |j: usize| (0..ni).map(|i| grid.point(i, j)).collect();
+        let along = |j: usize| line(grid, j).collect();
         let mut draw = |points: Vec<[f64; 2]>, width: f64| {
             panel.draw_line(picture, points, palette::GRID, width);
         };
@@ -265,8 +263,7 @@ fn draw_lines(picture: &mut Picture, panel: &PlotPanel, grid: &Grid) -> [usize; 
         panel.draw_line(picture, across, palette::GRID, GRID_LINE);
     }
     for j in (0..grid.nj).step_by(j) {
-        let along = (0..grid.ni).map(|i| grid.point(i, j));
-        panel.draw_line(picture, along, palette::GRID, GRID_LINE);
+        panel.draw_line(picture, line(grid, j), palette::GRID, GRID_LINE);
     }
     [i, j]
 }
@@ -285,6 +282,16 @@ pub(super) fn strides(grid: &Grid, window: &Window, most: usize) -> [usize; 2] {
         let lines = seen.into_iter().filter(|seen| *seen).count();
         lines.div_ceil(most).max(1).next_power_of_two()
     })
+}
+
+/// The points of all nodes of a grid.
+pub(super) fn nodes(grid: &Grid) -> impl Iterator<Item = [f64; 2]> {
+    grid.x.iter().zip(&grid.y).map(|(x, y)| [*x, *y])
+}
+
+/// The points of the line j of a grid.
+pub(super) fn line(grid: &Grid, j: usize) -> impl Iterator<Item = [f64; 2]> {
+    (0..grid.ni).map(move |i| grid.point(i, j))
 }
 
 /// The points of the wall of a grid, with a base back to the first of them.
