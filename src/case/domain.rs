@@ -1,9 +1,9 @@
 //! The outer line around the section, such as a box: section `[domain]` of a case.
 
-use super::defaults::{REFERENCE_LENGTH, first_cell_from_y_plus};
 use super::entries::Given;
 use super::piece::PieceOptions;
 use super::pieces::{PIECE, PieceLine, outside, pieces};
+use super::resolve::from_wall_units;
 use super::schema::shown;
 use super::{CaseError, DomainOptions, TopologyChoice};
 use crate::geometry::{BoundaryPoints, Enclosure, GeometryError, encloses, turned, turning};
@@ -161,17 +161,8 @@ fn interpolated(curve: &[[f64; 2]], x: f64) -> f64 {
 
 /// Height of the first cells at walls of the box, where it is given, or as it follows from its wall units.
 fn wall_first_cell(entries: &Given) -> Result<Option<f64>, CaseError> {
-    let Some(y_plus) = entries.given(WALL_Y_PLUS)? else {
-        return entries.given("domain.wall_first_cell");
-    };
-    if entries.has("domain.wall_first_cell") {
-        return Err(entries.conflict(WALL_Y_PLUS, "domain.wall_first_cell"));
-    }
-    let Some(reynolds) = entries.given("grid.reynolds")? else {
-        return Err(entries.incomplete(WALL_Y_PLUS, "grid.reynolds"));
-    };
-    let length = entries.given("grid.reference_length")?.unwrap_or(REFERENCE_LENGTH);
-    Ok(Some(first_cell_from_y_plus(y_plus, reynolds, length)))
+    let key = "domain.wall_first_cell";
+    from_wall_units(entries, WALL_Y_PLUS, key)?.map_or_else(|| entries.given(key), |h| Ok(Some(h)))
 }
 
 impl DomainOptions {

@@ -67,9 +67,7 @@ impl Case {
             places: entries.places.clone(),
         })
     }
-}
 
-impl Case {
     /// Height of the first cell in wall units, where the Reynolds number is given.
     pub fn y_plus(&self) -> Option<f64> {
         let given = self.places.given.get("grid.reference_length");
@@ -255,26 +253,31 @@ fn check_heights(
 
 /// Heights of the first cells.
 fn first_cell(entries: &Given) -> Result<Heights, CaseError> {
-    let y_plus = entries.given("grid.y_plus")?;
-    let reynolds = entries.given("grid.reynolds")?;
-    let length = entries.given("grid.reference_length")?;
-    match (y_plus, reynolds) {
-        (Some(_), _) if entries.has("grid.first_cell") => {
-            Err(entries.conflict("grid.y_plus", "grid.first_cell"))
-        }
-        (Some(y_plus), Some(reynolds)) => {
-            let length = length.unwrap_or(defaults::REFERENCE_LENGTH);
-            Ok(Heights::Same(defaults::first_cell_from_y_plus(y_plus, reynolds, length)))
-        }
-        (Some(_), None) => Err(entries.incomplete("grid.y_plus", "grid.reynolds")),
-        (None, _) if length.is_some() && !entries.has(WALL_Y_PLUS) => {
-            Err(entries.incomplete("grid.reference_length", "grid.y_plus"))
-        }
-        (None, _) => {
-            let given = entries.given("grid.first_cell")?;
-            Ok(given.unwrap_or(Heights::Same(defaults::FIRST_CELL)))
-        }
+    if let Some(height) = from_wall_units(entries, "grid.y_plus", "grid.first_cell")? {
+        return Ok(Heights::Same(height));
     }
+    if entries.has("grid.reference_length") && !entries.has(WALL_Y_PLUS) {
+        return Err(entries.incomplete("grid.reference_length", "grid.y_plus"));
+    }
+    let given = entries.given("grid.first_cell")?;
+    Ok(given.unwrap_or(Heights::Same(defaults::FIRST_CELL)))
+}
+
+/// The height of first cells that follows from their wall units at the key `y_plus`, where these are given in place of
+/// `height`.
+pub(super) fn from_wall_units(
+    entries: &Given,
+    y_plus: &str,
+    height: &'static str,
+) -> Result<Option<f64>, CaseError> {
+    let Some(units) = entries.given(y_plus)? else { return Ok(None) };
+    if entries.has(height) {
+        return Err(entries.conflict(y_plus, height));
+    }
+    let reynolds = entries.given("grid.reynolds")?;
+    let reynolds = reynolds.ok_or_else(|| entries.incomplete(y_plus, "grid.reynolds"))?;
+    let length = entries.given("grid.reference_length")?.unwrap_or(defaults::REFERENCE_LENGTH);
+    Ok(Some(defaults::first_cell_from_y_plus(units, reynolds, length)))
 }
 
 /// Refuses first cells as high as equal layers up to `extent`.
