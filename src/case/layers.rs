@@ -62,17 +62,11 @@ impl LayerLaw {
     }
 }
 
-impl GridOptions {
-    /// The law of the layers.
-    pub(crate) fn law(&self) -> LayerLaw {
-        LayerLaw { first: self.first_cell, extent: self.extent(), near: self.layers, last: None }
-    }
-}
-
 impl Case {
     /// The law of the layers, which end at a wall where a side of the box is one.
     pub(crate) fn layer_law(&self) -> LayerLaw {
-        let wall = self.domain.as_ref().and_then(|domain| domain.wall(self.grid.first_cell));
-        LayerLaw { last: wall, ..self.grid.law() }
+        let GridOptions { first_cell: first, layers: near, .. } = self.grid;
+        let last = self.domain.as_ref().and_then(|domain| domain.wall(first));
+        LayerLaw { first, extent: self.grid.extent(), near, last }
     }
 }

@@ -184,10 +184,7 @@ impl CaseFile {
             if element.placed_by != PlacedBy::InFile {
                 return Ok(None);
             }
-            let found = element.case.in_file().map_err(|error| AssemblyError::Section {
-                element: element.case.name.clone(),
-                error,
-            })?;
+            let found = in_element(element, Case::in_file)?;
             let frame = Placement { chord: found.chord, angle: 0.0, at: found.at };
             if let Some(reach) = element.reach {
                 element.case.grid.reach = Some(reach / frame.chord);
@@ -340,12 +337,17 @@ impl CaseFile {
     }
 }
 
+/// The result of work on the case of an element, whose name its error has.
+fn in_element<T>(
+    Element { case, .. }: &Element,
+    work: impl Fn(&Case) -> Result<T, SectionError>,
+) -> Result<T, AssemblyError> {
+    work(case).map_err(|error| AssemblyError::Section { element: case.name.clone(), error })
+}
+
 /// The problem of an element.
 fn settled(element: &Element) -> Result<Problem, AssemblyError> {
-    element
-        .case
-        .settle()
-        .map_err(|error| AssemblyError::Section { element: element.case.name.clone(), error })
+    in_element(element, Case::settle)
 }
 
 /// The wall of a problem where a placement brings it.
@@ -362,7 +364,7 @@ fn wall(problem: &Problem, placement: &Placement) -> ElementWall {
 /// that grow slowly, and last cells about as high as long.
 fn layers(problem: &Problem, element: &Element, gap: Option<f64>, cells: usize) -> usize {
     let grid = &element.case.grid;
-    let (first, extent, law) = (grid.first_cell, grid.extent(), grid.law());
+    let (first, extent, law) = (grid.first_cell, grid.extent(), element.case.layer_law());
     let length = problem.outer.as_ref().map(|line| line.length() / (grid.ni - 1) as f64);
     let fits = |nj: usize, gap: Option<f64>| {
         let Ok(s) = law.distances(nj) else { return false };
