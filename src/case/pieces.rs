@@ -85,29 +85,21 @@ pub(super) fn pieces(
     topology: TopologyChoice,
 ) -> Result<Vec<PieceOptions>, CaseError> {
     let mut pieces: Vec<PieceOptions> = entries.get(PIECE)?;
-    let called =
-        |number: usize, piece: &PieceOptions| format!("piece {} (\"{}\")", number + 1, piece.name);
     let refuse = |expected: String, remedy: &str| Err(entries.refuse(&[PIECE], expected, remedy));
     for (number, piece) in pieces.iter_mut().enumerate() {
         let Some(file) = &piece.file else { continue };
         let path = existing_file(entries, PIECE, file)?;
         let points = points_from_file(&path).map_err(|error| {
             let remedy = "give a file of points x y in chords, clockwise along the piece";
-            entries.refuse(
-                &[PIECE],
-                format!("points of {}: {error}", called(number, piece)),
-                remedy,
-            )
+            let expected = format!("points of {}: {error}", called(number, piece));
+            entries.refuse(&[PIECE], expected, remedy)
         })?;
         (piece.points, piece.file) = (points, Some(path));
         if let Err(problem) = piece.is_line() {
-            return refuse(
-                format!("a line of {}: {problem}", called(number, piece)),
-                "correct the points of its file",
-            );
+            let expected = format!("a line of {}: {problem}", called(number, piece));
+            return refuse(expected, "correct the points of its file");
         }
     }
-    let point = |[x, y]: [f64; 2]| format!("[{}, {}]", shown(x), shown(y));
     let last = pieces.len() - 1;
     for (number, pair) in pieces.windows(2).enumerate() {
         let ([_, end], [begin, _]) = (pair[0].ends(), pair[1].ends());
@@ -154,6 +146,16 @@ pub(super) fn pieces(
     Ok(line.0)
 }
 
+/// A piece in messages, by its number from 0.
+fn called(number: usize, piece: &PieceOptions) -> String {
+    format!("piece {} (\"{}\")", number + 1, piece.name)
+}
+
+/// A point in messages.
+fn point([x, y]: [f64; 2]) -> String {
+    format!("[{}, {}]", shown(x), shown(y))
+}
+
 /// Makes neighbouring ends one point bit for bit.
 fn join(pieces: &mut [PieceOptions]) {
     for k in 0..pieces.len() {
@@ -191,17 +193,12 @@ fn check_line(
                 inside
             });
             let number = piece.unwrap_or(0);
-            format!("piece {} (\"{}\")", number + 1, line.0[number].name)
+            called(number, &line.0[number])
         };
         let at = between(all[second], all[(second + 1) % all.len()], 0.5);
+        let [first, second] = [of(first), of(second)];
         return refuse(
-            format!(
-                "a line that does not meet itself: {} meets {} near [{}, {}]",
-                of(first),
-                of(second),
-                shown(at[0]),
-                shown(at[1])
-            ),
+            format!("a line that does not meet itself: {first} meets {second} near {}", point(at)),
             "move the points of one of them; pieces that follow each other meet in one point",
         );
     }
@@ -211,17 +208,16 @@ fn check_line(
             "reverse the list of pieces and the points of each: floor, inlet, roof, outlet",
         );
     }
-    let outlet = &line.0[line.0.len() - 1];
-    let [[x, top], [_, bottom]] = outlet.ends();
-    let upright = outlet.points.len() == 2
-        && outlet.through.is_none()
-        && (x - outlet.ends()[1][0]).abs() <= SAME;
+    let last = line.0.len() - 1;
+    let outlet = &line.0[last];
+    let [[x, top], [below, bottom]] = outlet.ends();
+    let straight = outlet.points.len() == 2 && outlet.through.is_none();
+    let upright = straight && (x - below).abs() <= SAME;
     if topology != TopologyChoice::O && !(upright && top > bottom && line.outlet() <= x + SAME) {
         return refuse(
             format!(
-                "a straight vertical outlet behind everything else as last piece, where the cut of a C-grid ends, not piece {} (\"{}\")",
-                line.0.len(),
-                outlet.name
+                "a straight vertical outlet behind everything else as last piece, where the cut of a C-grid ends, not {}",
+                called(last, outlet)
             ),
             "begin with the piece at the lower end of the outlet, or set grid.topology = \"O\"",
         );
