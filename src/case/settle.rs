@@ -67,7 +67,32 @@ impl Case {
 
     /// The body of the case; a default that the section decides is put in place.
     fn read_body(&self, geometry: &mut GeometryOptions) -> Result<BodyContour, GeometryError> {
-        body(geometry, self.grid.wall_points == WallPoints::AsGiven)
+        let GeometryOptions { smooth, edge_thickness, .. } = *geometry;
+        let keep_coordinates = self.grid.wall_points == WallPoints::AsGiven;
+        let repairs = Repairs { smooth, edge_thickness, keep_coordinates };
+        let of_formula = |mut airfoil: Airfoil| {
+            if let Some(thickness) = edge_thickness {
+                set_edge_thickness(&mut airfoil, thickness);
+            }
+            (airfoil, FileFrame::default())
+        };
+        let (mut airfoil, in_file) = match &geometry.contour {
+            Contour::Naca(digits) => of_formula(airfoil_from_naca(digits, geometry.trailing_edge)?),
+            Contour::File(path) => read_file(path, &repairs)?,
+            Contour::Points(points) => read_points(points, &repairs)?,
+            Contour::Joukowski(joukowski) => of_formula(joukowski.airfoil()?),
+            Contour::Section(section) => {
+                geometry.in_file.chord = section.length;
+                return contour_from_file(&section.file, section.length).map(BodyContour::Smooth);
+            }
+            Contour::WingBody(wing_body) => return wing_body.contour().map(BodyContour::Smooth),
+            Contour::Ellipse(ellipse) => return Ok(BodyContour::Smooth(ellipse.contour())),
+        };
+        geometry.in_file = in_file;
+        if let Some(flap) = &mut geometry.flap {
+            flap.deflect(&mut airfoil)?;
+        }
+        Ok(BodyContour::Airfoil(airfoil))
     }
 
     fn settled(self, body: BodyContour) -> Result<Problem, GeometryError> {
@@ -289,37 +314,6 @@ impl Case {
         };
         SectionError { place: Box::new(self.places.of(keys)), error: Box::new(error) }
     }
-}
-
-fn body(
-    geometry: &mut GeometryOptions,
-    keep_coordinates: bool,
-) -> Result<BodyContour, GeometryError> {
-    let GeometryOptions { smooth, edge_thickness, .. } = *geometry;
-    let repairs = Repairs { smooth, edge_thickness, keep_coordinates };
-    let of_formula = |mut airfoil: Airfoil| {
-        if let Some(thickness) = edge_thickness {
-            set_edge_thickness(&mut airfoil, thickness);
-        }
-        (airfoil, FileFrame::default())
-    };
-    let (mut airfoil, in_file) = match &geometry.contour {
-        Contour::Naca(digits) => of_formula(airfoil_from_naca(digits, geometry.trailing_edge)?),
-        Contour::File(path) => read_file(path, &repairs)?,
-        Contour::Points(points) => read_points(points, &repairs)?,
-        Contour::Joukowski(joukowski) => of_formula(joukowski.airfoil()?),
-        Contour::Section(section) => {
-            geometry.in_file.chord = section.length;
-            return contour_from_file(&section.file, section.length).map(BodyContour::Smooth);
-        }
-        Contour::WingBody(wing_body) => return wing_body.contour().map(BodyContour::Smooth),
-        Contour::Ellipse(ellipse) => return Ok(BodyContour::Smooth(ellipse.contour())),
-    };
-    geometry.in_file = in_file;
-    if let Some(flap) = &mut geometry.flap {
-        flap.deflect(&mut airfoil)?;
-    }
-    Ok(BodyContour::Airfoil(airfoil))
 }
 
 /// Length of the wedge that closes a base, in chords.
