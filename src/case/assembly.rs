@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use super::entries::Given;
+use super::entries::{ELEMENT, Given};
 use super::error::Found;
 use super::resolve;
+use super::table::of_section;
 use super::{BackgroundOptions, Case, CaseError, OutputOptions, OversetOptions, Places};
 use crate::overset::Rigging;
 
@@ -28,20 +29,13 @@ const TAKEN: [&str; 13] = [
     "readWallCurvature",
 ];
 
+/// The key of the name of an element.
+const NAME: &str = "element.name";
+
 /// Reach of an element's grid by default, in its chords, and its points from wall to outer line before they follow
 /// from the gaps.
 const REACH: f64 = 0.4;
 const PROVISIONAL_LAYERS: i64 = 17;
-
-/// Keys that say where an element stands and how far its grid goes.
-const PLACE_KEYS: [&str; 6] = [
-    "element.frame",
-    "element.chord",
-    "element.angle",
-    "element.at",
-    "element.reach",
-    "element.rigging",
-];
 
 /// A checked case, with every default that does not follow from its sections: of one section, which is its only
 /// element, or of several. Lengths are in reference chords, but those of each element's own case, which are in chords
@@ -112,7 +106,10 @@ impl CaseFile {
                 None => Case::resolve(entries, path).map(Self::from),
             },
             [element] if !entries.opens("background") => {
-                if let Some(key) = element.first_of(&PLACE_KEYS) {
+                // All keys but the name say where the element stands and how far its grid goes.
+                let own = of_section(ELEMENT).map(|key| key.path).filter(|key| *key != NAME);
+                let placing: Vec<_> = own.chain(["element.rigging"]).collect();
+                if let Some(key) = element.first_of(&placing) {
                     return Err(element.incomplete(key, "[background]"));
                 }
                 let case = Case::resolve(&entries.of_element(element), path)?;
@@ -188,7 +185,7 @@ impl From<Case> for CaseFile {
 fn names(entries: &Given) -> Result<Vec<String>, CaseError> {
     let mut names: Vec<String> = Vec::new();
     for element in &entries.elements {
-        let Some(name) = element.given::<String>("element.name")? else {
+        let Some(name) = element.given::<String>(NAME)? else {
             return Err(element.incomplete("element", "name"));
         };
         let letter = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
@@ -197,7 +194,7 @@ fn names(entries: &Given) -> Result<Vec<String>, CaseError> {
             && name.starts_with(|c: char| c.is_ascii_alphabetic());
         if !fit {
             return Err(element.refuse(
-                &["element.name"],
+                &[NAME],
                 format!("at most {MOST_LETTERS} letters, digits, _ and -, a letter first"),
                 "zones, patches and families of the mesh have this name",
             ));
@@ -211,7 +208,7 @@ fn names(entries: &Given) -> Result<Vec<String>, CaseError> {
             names.push(name);
             continue;
         };
-        return Err(element.refuse(&["element.name"], expected, remedy));
+        return Err(element.refuse(&[NAME], expected, remedy));
     }
     Ok(names)
 }

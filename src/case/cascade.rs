@@ -1,6 +1,7 @@
 //! A row of blades: section `[cascade]` of a case.
 
 use super::entries::Given;
+use super::table::of_section;
 use super::{CascadeOptions, Case, CaseError, DomainOptions};
 use crate::geometry::{Blades, BoundaryPoints, GeometryError, set_angle, turn_about, wall_normals};
 
@@ -33,25 +34,16 @@ const REFUSED: [(&str, &str); 11] = [
     ("grid.refine", "leave grid.refine out, and raise grid.ni, nj and the cells of [cascade]"),
 ];
 
-/// Keys that mean nothing without a pitch.
-const WITHOUT: [&str; 7] = [
-    "cascade.inlet_x",
-    "cascade.outlet_x",
-    "cascade.inlet_angle",
-    "cascade.outlet_angle",
-    "cascade.passage_cells",
-    "cascade.inlet_cells",
-    "cascade.outlet_cells",
-];
-
 /// The box or the cascade around a section.
 pub(super) type Around = (Option<DomainOptions>, Option<CascadeOptions>);
 
 /// The cascade that is asked for, if one is.
 pub(super) fn cascade(entries: &Given) -> Result<Option<CascadeOptions>, CaseError> {
     if !entries.has("cascade.pitch") {
+        // The others mean nothing without it.
+        let others: Vec<&str> = of_section("cascade").map(|key| key.path).collect();
         let remedy = |_: &str| "give cascade.pitch, or leave [cascade] out".into();
-        return entries.refuse_given(&WITHOUT, "cascade.pitch beside it", remedy).map(|()| None);
+        return entries.refuse_given(&others, "cascade.pitch beside it", remedy).map(|()| None);
     }
     if !entries.places.within.is_empty() {
         let remedy = "leave [cascade] out with several elements";

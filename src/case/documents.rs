@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::error::among;
 use super::piece::SIDE_KINDS;
 use super::schema::{Key, KeyKind, plain};
-use super::table::{KEYS, OVERSET_SECTIONS, SECTIONS, SOURCES, is_nested, keys};
+use super::table::{KEYS, OVERSET_SECTIONS, SECTIONS, SOURCES, is_nested, of_section};
 use super::{Case, CaseFile, Element, PlacedBy};
 
 /// The schema `docs/case.schema.json`, written from the table of keys.
@@ -60,12 +60,12 @@ fn section(name: &str, about: &str) -> Value {
 
 /// The keys of a section and the sections within it.
 fn members(within: &str) -> Map<String, Value> {
-    let keys = keys().filter(|key| key.section() == within);
     let nested = SECTIONS.iter().chain(OVERSET_SECTIONS).filter_map(|(name, about)| {
         let (outer, inner) = name.rsplit_once('.')?;
         (outer == within).then(|| (inner.to_owned(), section(name, about)))
     });
-    keys.map(|key| (key.name().to_owned(), property(key))).chain(nested).collect()
+    let keys = of_section(within).map(|key| (key.name().to_owned(), property(key)));
+    keys.chain(nested).collect()
 }
 
 fn property(key: &Key) -> Value {
@@ -273,9 +273,7 @@ impl CaseFile {
         }
         let tables: Vec<toml::Table> =
             self.elements.iter().map(|element| element.case.table()).collect::<Result<_, _>>()?;
-        let of = |table: &toml::Table, section: &str, within: &str| {
-            case_section_text(table, section, within)
-        };
+        let of = case_section_text;
         let (shared, own): (Vec<&str>, Vec<&str>) = SHARED.into_iter().partition(|section| {
             tables.iter().all(|table| of(table, section, "") == of(&tables[0], section, ""))
         });
@@ -297,29 +295,27 @@ impl CaseFile {
         let mut own = toml::Table::new();
         own.insert("name".to_owned(), element.case.name.as_str().into());
         let mut rigging = String::new();
-        match &element.placed_by {
+        // Keys that an element in file coordinates, or a rigged one, does not have.
+        let lacks: &[&str] = match &element.placed_by {
             PlacedBy::InFile => {
                 own.insert("frame".to_owned(), "file".into());
+                &["chord", "angle", "at"]
             }
             PlacedBy::At { chord, angle, at } => {
                 own.insert("chord".to_owned(), (*chord).into());
                 own.insert("angle".to_owned(), (*angle).into());
                 own.insert("at".to_owned(), at.to_vec().into());
+                &[]
             }
             PlacedBy::Rigged { chord, to, rigging: figures } => {
                 own.insert("chord".to_owned(), (*chord).into());
                 let mut table = toml::Table::try_from(figures)?;
                 table.insert("to".to_owned(), self.elements[*to].case.name.as_str().into());
                 rigging = section_text("element.rigging", &table, &[], "");
+                &["angle", "at"]
             }
-        }
-        own.extend(element.reach.map(|reach| ("reach".to_owned(), reach.into())));
-        // Keys that an element in file coordinates, or a rigged one, does not have.
-        let lacks: &[&str] = match element.placed_by {
-            PlacedBy::InFile => &["chord", "angle", "at"],
-            PlacedBy::At { .. } => &[],
-            PlacedBy::Rigged { .. } => &["angle", "at"],
         };
+        own.extend(element.reach.map(|reach| ("reach".to_owned(), reach.into())));
         let keys = section_text("element", &own, lacks, "");
         Ok(keys.replacen("[element]", "[[element]]", 1) + &rigging)
     }
@@ -347,7 +343,7 @@ fn section_text(section: &str, table: &toml::Table, lacks: &[&str], within: &str
 
 /// The keys of one section, of which some are left out.
 fn keys_text(section: &str, table: &toml::Table, lacks: &[&str]) -> String {
-    let given = keys().filter(|key| key.section() == section && !lacks.contains(&key.name()));
+    let given = of_section(section).filter(|key| !lacks.contains(&key.name()));
     let line = |key: &Key| {
         let value = table.get(key.name()).cloned().or_else(|| key.default.value())?;
         Some([key.name(), " = ", &written(&value), "\n"].concat())

@@ -8,7 +8,7 @@ use toml_edit::Value;
 
 use super::error::{CaseError, GivenValue, Place, Places, among};
 use super::schema::{Key, KeyKind, check, nearest};
-use super::table::{self, KEYS, SOURCES, is_nested, keys, nearest_key, sections};
+use super::table::{self, KEYS, SOURCES, is_nested, nearest_key, of_section, sections};
 use crate::diagnostics::excerpt;
 
 /// Keys that say the same in two ways: the height of the first cell, with whose wall units a Reynolds number goes
@@ -71,10 +71,10 @@ impl Given {
     ) -> Result<(), CaseError> {
         if !among(key.path, &SINGLE) && !key.section().is_empty() {
             for element in &mut self.elements {
-                element.set(key, value, shown.to_owned(), place.clone())?;
+                element.set(key, value, shown, place)?;
             }
         }
-        self.set(key, value, shown.to_owned(), place.clone())
+        self.set(key, value, shown, place)
     }
 
     /// The name of the element whose entries these are, as it is given; empty where it is not.
@@ -114,7 +114,7 @@ impl Given {
                 let is_blank = value.is_str() && matches!(key.kind, KeyKind::Text | KeyKind::Path);
                 let text = is_blank.then(|| "text on one line that is not blank".to_owned());
                 let expected = text.unwrap_or_else(|| key.kind.to_string());
-                Err(CaseError::Invalid { found: Box::new(found), expected, remedy })
+                Err(found.refused(expected, remedy))
             }
         }
     }
@@ -130,11 +130,11 @@ impl Given {
         &mut self,
         key: &'static Key,
         value: &Value,
-        shown: String,
-        place: Place,
+        shown: &str,
+        place: &Place,
     ) -> Result<(), CaseError> {
-        let found = GivenValue { place, key: self.places.shown(key.path), value: shown };
-        self.insert(key, value, found)?;
+        let (place, own) = (place.clone(), self.places.shown(key.path));
+        self.insert(key, value, GivenValue { place, key: own, value: shown.to_owned() })?;
         self.drop_alternatives(key.path);
         Ok(())
     }
@@ -193,7 +193,7 @@ impl Given {
         rules: &[(&str, toml::Value)],
     ) -> Result<T, CaseError> {
         let mut table = toml::Table::new();
-        for key in keys().filter(|key| key.section() == section) {
+        for key in of_section(section) {
             let given = self.values.get(key.path);
             let rule = || rules.iter().find(|(name, _)| *name == key.name()).map(|(_, rule)| rule);
             let value = given.or_else(rule).cloned().or_else(|| key.default.value());
@@ -214,8 +214,7 @@ impl Given {
         expected: impl Into<String>,
         remedy: impl Into<String>,
     ) -> CaseError {
-        let found = self.places.found(paths).into();
-        CaseError::Invalid { found, expected: expected.into(), remedy: remedy.into() }
+        self.places.found(paths).refused(expected, remedy)
     }
 
     /// Refuses the first of these keys and sections that is given, unless it says no more than its default does.
@@ -260,7 +259,7 @@ pub(super) fn unknown_key(path: &str, place: Place) -> CaseError {
         None => ("", path),
         Some(parts) => parts,
     };
-    let known = keys().filter(|key| key.section() == section).map(|key| key.path).collect();
+    let known = of_section(section).map(|key| key.path).collect();
     unknown(path, place, false, (nearest_key(section, name), known))
 }
 

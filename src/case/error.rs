@@ -70,6 +70,18 @@ impl fmt::Display for GivenValue {
     }
 }
 
+impl GivenValue {
+    /// The error of a value that is not what is expected.
+    pub(super) fn refused(
+        self,
+        expected: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> CaseError {
+        let (expected, remedy) = (expected.into(), remedy.into());
+        CaseError::Invalid { found: Box::new(self), expected, remedy }
+    }
+}
+
 /// Places of the keys that a case was given, for messages about values that only a later layer
 /// can judge.
 ///

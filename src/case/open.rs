@@ -43,7 +43,6 @@ impl CaseFile {
         overrides: &[(String, String)],
     ) -> Result<Self, CaseError> {
         let mut entries = Given::read(text, path)?;
-        entries.seal();
         entries.replace(overrides)?;
         Self::resolve(&entries, path)
     }
@@ -64,17 +63,13 @@ impl CaseFile {
         if let Some((key, value)) = overrides.iter().find(|(key, _)| second(key)) {
             let (key, value) = (key.clone(), value.clone());
             let place = Place::Set { key: key.clone(), value: value.clone() };
-            return Err(CaseError::Invalid {
-                found: GivenValue { place, key, value }.into(),
-                expected: format!("one section, and {name} is one"),
-                remedy: "leave one of the two out; the section of a case file can be replaced"
-                    .into(),
-            });
+            let remedy = "leave one of the two out; the section of a case file can be replaced";
+            let expected = format!("one section, and {name} is one");
+            return Err(GivenValue { place, key, value }.refused(expected, remedy));
         }
         let name = ("name", name.into());
         let base = [name, source].map(|(key, value)| (key.to_owned(), value));
         let mut entries = Given::of_arguments("", path, &base, &[])?;
-        entries.seal();
         entries.replace(overrides)?;
         Self::resolve(&entries, path)
     }

@@ -30,6 +30,7 @@ impl Given {
 
     /// Replaces keys by these values in TOML; text may stand without quotes.
     pub(super) fn replace(&mut self, overrides: &[(String, String)]) -> Result<(), CaseError> {
+        self.seal();
         let mut found = Found::default();
         for (path, value) in overrides {
             found.keep(self.replace_one(path, value));
@@ -51,7 +52,7 @@ impl Given {
             let key = key.filter(|key| !among(key.path, &SINGLE) && key.path != "name");
             let key = key.ok_or_else(|| unknown_key(&own, place.clone()))?;
             let element = &mut self.elements[number];
-            return element.set(key, &override_value(key, value), value.to_owned(), place);
+            return element.set(key, &override_value(key, value), value, &place);
         }
         let key = table::find(path).filter(|key| !among(key.path, &[ELEMENT]));
         let key = key.ok_or_else(|| unknown_key(path, place.clone()))?;

@@ -88,21 +88,15 @@ impl Given {
         let items = of_tables(item).or_else(|| of_array(item)).unwrap_or_default();
         let span = item.span().unwrap_or_default();
         let tables: Option<Vec<&dyn TableLike>> = items.iter().map(Item::as_table_like).collect();
+        let found = || self.found(source, ELEMENT, span, item);
         let Some(tables) = tables.filter(|tables| !tables.is_empty()) else {
-            let found = Box::new(self.found(source, ELEMENT, span, item));
             let remedy =
                 "write [[element]] in double brackets for each element, and its keys below it";
-            return Err(CaseError::Invalid {
-                found,
-                expected: "elements".into(),
-                remedy: remedy.into(),
-            });
+            return Err(found().refused("elements", remedy));
         };
         if tables.len() > MOST_ELEMENTS {
-            let found = Box::new(self.found(source, ELEMENT, span, item));
             let expected = format!("at most {MOST_ELEMENTS} elements");
-            let remedy = "make several cases of it".into();
-            return Err(CaseError::Invalid { found, expected, remedy });
+            return Err(found().refused(expected, "make several cases of it"));
         }
         let mut errors = Found::default();
         for (number, (item, table)) in items.iter().zip(tables).enumerate() {
@@ -114,10 +108,9 @@ impl Given {
             for (name, item) in table.iter() {
                 if SINGLE.contains(&name) {
                     let span = span_of(table, name, item);
-                    let found = Box::new(own.found(source, name, span, item));
+                    let found = own.found(source, name, span, item);
                     let expected = format!("[{name}] at the top of the file, for all elements");
-                    let remedy = "move it there".to_owned();
-                    errors.keep::<()>(Err(CaseError::Invalid { found, expected, remedy }));
+                    errors.keep::<()>(Err(found.refused(expected, "move it there")));
                     continue;
                 }
                 let shared = !is_nested(name) && sections().any(|s| s == name) && name != ELEMENT;
@@ -185,7 +178,7 @@ fn span_of(table: &dyn TableLike, name: &str, item: &Item) -> Range<usize> {
 
 fn not_a_section(found: GivenValue) -> CaseError {
     let remedy = format!("write [{}] in single brackets, once, and its keys below it", found.key);
-    CaseError::Invalid { found: Box::new(found), expected: "a section".into(), remedy }
+    found.refused("a section", remedy)
 }
 
 fn syntax_error(error: &toml_edit::TomlError, text: &str, path: &Path) -> CaseError {

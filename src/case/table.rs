@@ -25,6 +25,11 @@ pub(super) fn keys() -> impl Iterator<Item = &'static Key> + Clone {
     KEYS.iter().chain(OVERSET_KEYS)
 }
 
+/// The keys of a section itself, without those of sections within it.
+pub(super) fn of_section(section: &str) -> impl Iterator<Item = &'static Key> {
+    keys().filter(move |key| key.section() == section)
+}
+
 /// The names of all sections, those of several elements too.
 pub(super) fn sections() -> impl Iterator<Item = &'static str> + Clone {
     SECTIONS.iter().chain(OVERSET_SECTIONS).map(|(name, _)| *name)
@@ -34,12 +39,15 @@ pub(super) fn find(path: &str) -> Option<&'static Key> {
     keys().find(|key| key.path == path)
 }
 
+/// Whether a path has this name, with or without sections around it.
+fn ends_with(path: &str, name: &str) -> bool {
+    path.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+}
+
 /// The keys that a name may mean which stands without some or all of the sections around it: those with
 /// the fewest sections.
 pub(super) fn named(name: &str) -> Vec<&'static Key> {
-    let ends = |key: &&Key| {
-        key.path.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
-    };
+    let ends = |key: &&Key| ends_with(key.path, name);
     let depth = |key: &Key| key.path.matches('.').count();
     let least = KEYS.iter().filter(ends).map(depth).min().unwrap_or_default();
     let named: Vec<_> = KEYS.iter().filter(ends).filter(|key| depth(key) == least).collect();
@@ -53,10 +61,7 @@ pub(super) fn named(name: &str) -> Vec<&'static Key> {
 
 /// The section that a name means which stands without the sections around it.
 pub(super) fn section_named(name: &str) -> Option<&'static str> {
-    let ends = |section: &&str| {
-        section.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
-    };
-    sections().filter(ends).min_by_key(|section| section.len())
+    sections().filter(|section| ends_with(section, name)).min_by_key(|section| section.len())
 }
 
 /// The key meant by `name` in `section`: the same name elsewhere, a similar one in the section,
@@ -68,7 +73,5 @@ pub(super) fn nearest_key(section: &str, name: &str) -> Option<&'static str> {
         let near = nearest(name, keys.iter().map(|key| key.name()))?;
         keys.into_iter().find(|key| key.name() == near).map(|key| key.path)
     };
-    elsewhere
-        .or_else(|| near(&mut keys().filter(|key| key.section() == section)))
-        .or_else(|| near(&mut keys()))
+    elsewhere.or_else(|| near(&mut of_section(section))).or_else(|| near(&mut keys()))
 }
