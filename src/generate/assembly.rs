@@ -185,9 +185,7 @@ fn rim(placed: &PlacedElement) -> Rim {
 /// The errors of [`run_file`](super::run_file) before the solves.
 pub fn check_assembly(case: &CaseFile) -> Result<(PlacedCase, Estimate, Checks), Error> {
     let placed = case.settle()?;
-    let [nodes, memory_bytes, cpu_seconds] = of_background(&placed)?;
-    let (points, notices) = (nodes as usize, Vec::new());
-    let mut estimate = Estimate { points, memory_bytes, cpu_seconds, notices };
+    let mut estimate = of_background(&placed)?;
     for PlacedElement { problem, .. } in &placed.elements {
         let own = of_problem(problem);
         estimate.points += own.points;
@@ -320,29 +318,21 @@ struct ElementProgress<'a, 'p> {
     progress: &'a Mutex<&'p mut (dyn Progress + 'p)>,
 }
 
-impl ElementProgress<'_, '_> {
-    fn with<R>(&self, work: impl FnOnce(&mut dyn Progress) -> R) -> R {
-        let mut progress = self.progress.lock();
-        work(&mut **progress)
-    }
-}
-
 impl Progress for ElementProgress<'_, '_> {
     fn phase(&mut self, name: &str) {
-        let name = [self.name, ": ", name].concat();
-        self.with(|progress| progress.phase(&name));
+        self.progress.lock().phase(&[self.name, ": ", name].concat());
     }
 
     fn newton(&mut self, step: &NewtonStep) {
-        self.with(|progress| progress.newton(step));
+        self.progress.lock().newton(step);
     }
 
     fn linear(&mut self, iteration: f64, relative_residual: f64) {
-        self.with(|progress| progress.linear(iteration, relative_residual));
+        self.progress.lock().linear(iteration, relative_residual);
     }
 
     fn cancelled(&self) -> bool {
-        self.with(|progress| progress.cancelled())
+        self.progress.lock().cancelled()
     }
 }
 

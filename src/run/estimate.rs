@@ -80,17 +80,18 @@ pub(crate) fn of_problem(problem: &Problem) -> Estimate {
     }
 }
 
-/// Nodes of a background, and the memory and time of a run but for its elements; refused where it does not fit.
+/// Estimated cost of a run but for its elements, with the nodes of the background; refused where it does not fit.
 ///
 /// # Errors
 /// [`DeviceError::Memory`].
-pub(crate) fn of_background(placed: &PlacedCase) -> Result<[f64; 3], DeviceError> {
+pub(crate) fn of_background(placed: &PlacedCase) -> Result<Estimate, DeviceError> {
     let nodes = placed.background.map_or(0.0, |(background, [low, high])| {
         background.size(low, high).map(|n| n as f64).iter().product()
     });
-    let bytes = BYTES_BESIDE + nodes * BACKGROUND_BYTES;
-    memory::check(bytes as u64)?;
-    Ok([nodes, bytes, SECONDS_BESIDE + nodes * BACKGROUND_SECONDS])
+    let memory_bytes = BYTES_BESIDE + nodes * BACKGROUND_BYTES;
+    memory::check(memory_bytes as u64)?;
+    let cpu_seconds = SECONDS_BESIDE + nodes * BACKGROUND_SECONDS;
+    Ok(Estimate { points: nodes as usize, memory_bytes, cpu_seconds, notices: Vec::new() })
 }
 
 fn points(case: &Case) -> usize {

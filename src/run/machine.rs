@@ -140,30 +140,28 @@ impl Machine {
         }
     }
 
+    /// The GPU that works alone, if this is one.
+    fn gpu(&self) -> Option<&CudaBackend> {
+        match self {
+            Self::Cuda(backend) => Some(backend),
+            Self::Cpu | Self::Ranks(_) => None,
+        }
+    }
+
     /// Ends the work that was asked: others of the GPU's group do not wait for this one.
     pub(crate) fn rest(&self) -> Result<(), DeviceError> {
-        match self {
-            Self::Cuda(backend) => backend.device().rest(),
-            Self::Cpu | Self::Ranks(_) => Ok(()),
-        }
+        self.gpu().map_or(Ok(()), |gpu| gpu.device().rest())
     }
 
     /// A machine whose work is done together with this one's; none where this one works alone.
     pub(crate) fn companion(&self) -> Result<Option<Self>, DeviceError> {
-        let device = match self {
-            Self::Cuda(backend) => backend.device().companion(),
-            Self::Cpu | Self::Ranks(_) => None,
-        };
         let open = |device| Ok(Self::Cuda(Box::new(CudaBackend::new(device)?)));
-        device.map(open).transpose()
+        self.gpu().and_then(|gpu| gpu.device().companion()).map(open).transpose()
     }
 
     /// Gives back the memory that a solve has left idle: nodes that stay on a GPU keep it open.
     pub(crate) fn trim(&self) -> Result<(), DeviceError> {
-        match self {
-            Self::Cuda(backend) => backend.device().trim(),
-            Self::Cpu | Self::Ranks(_) => Ok(()),
-        }
+        self.gpu().map_or(Ok(()), |gpu| gpu.device().trim())
     }
 
     /// The GPU of this process as a rank of its job.
