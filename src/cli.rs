@@ -32,7 +32,7 @@ use gridgen::generate::{RESTART_EVERY, RunOptions, run_file};
 use gridgen::ranks::Job;
 
 pub use self::failure::exit_code;
-use self::failure::{CommandFailure, NOT_CONVERGED, code_of};
+use self::failure::{CommandFailure, code_if};
 use self::named::KeyArguments;
 use self::progress::Reporter;
 use self::ranks::MachineArguments;
@@ -322,7 +322,7 @@ impl GridArguments {
         }
         let report = self.json.then(|| report_of(&outcome.files)).transpose()?;
         terminal.result(&report.unwrap_or_else(|| summary::outcome(&outcome)))?;
-        Ok(code_of(&outcome.verdict))
+        Ok(code_if(outcome.is_good()))
     }
 }
 

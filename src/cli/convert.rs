@@ -5,19 +5,17 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use gridgen::files::IoError;
-use gridgen::formats;
-use gridgen::formats::Compression;
 use gridgen::formats::plot3d::{Axes, ByteOrder, Dimensions, Encoding, Flavour, NumberPrecision};
-use gridgen::formats::{Converted, FORMATS, Format, MeshData, NAMES, Settings};
-use gridgen::formats::{Sides, Span};
+use gridgen::formats::{
+    self, Compression, Converted, FORMATS, Format, MeshData, NAMES, Settings, Sides, Span,
+};
 use gridgen::grid::quality::{MOST_ORDER, folds};
-use gridgen::internals::atomic;
-use gridgen::internals::atomic::check_apart;
+use gridgen::internals::atomic::{self, check_apart};
 
 use super::summary::written;
 use super::terminal::{Terminal, list};
 use super::values::above_zero;
-use super::{CommandFailure, NOT_CONVERGED, word};
+use super::{CommandFailure, code_if, word};
 
 /// Arguments of `gridgen convert`.
 #[derive(Debug, Args)]
@@ -149,13 +147,11 @@ impl ConvertArguments {
         let size = format!("{}: {} points\n", self.mesh.display(), sizes.join(" + "));
         let written = written(&files, &[]);
         terminal.result(&[size, list("read as", contents.notes()), written].concat())?;
-        match grids.iter().map(folds).sum::<usize>() {
-            0 => Ok(0),
-            folded => {
-                terminal.error(&format!("folded cells in the grid: {folded}"), None);
-                Ok(NOT_CONVERGED)
-            }
+        let folded: usize = grids.iter().map(folds).sum();
+        if folded > 0 {
+            terminal.error(&format!("folded cells in the grid: {folded}"), None);
         }
+        Ok(code_if(folded == 0))
     }
 }
 

@@ -2,10 +2,9 @@
 
 use clap::error::ErrorKind;
 use gridgen::error::{Error, ErrorClass};
-use gridgen::grid::Verdict;
 
 /// Exit code of a run whose grid or system is not solved, or whose grid is folded.
-pub(super) const NOT_CONVERGED: u8 = 1;
+const NOT_CONVERGED: u8 = 1;
 
 /// The exit code for a failure; that of an interruption is as shells have it.
 pub fn exit_code(class: ErrorClass) -> u8 {
@@ -17,9 +16,9 @@ pub fn exit_code(class: ErrorClass) -> u8 {
     }
 }
 
-/// The exit code for a grid that was made.
-pub(super) fn code_of(verdict: &Verdict) -> u8 {
-    if verdict.is_good() { 0 } else { NOT_CONVERGED }
+/// The exit code for a grid that was made or measured, or a system, which is good or not.
+pub(super) fn code_if(good: bool) -> u8 {
+    if good { 0 } else { NOT_CONVERGED }
 }
 
 /// Failure of a command.

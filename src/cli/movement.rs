@@ -17,7 +17,7 @@ use super::convert::{LayoutArguments, format_of};
 use super::ranks::MachineArguments;
 use super::summary::{skewness, written};
 use super::terminal::Terminal;
-use super::{CommandFailure, NOT_CONVERGED, parse_set};
+use super::{CommandFailure, code_if, parse_set};
 
 /// Arguments of `gridgen move`.
 #[derive(Debug, Args)]
@@ -94,11 +94,8 @@ impl MoveArguments {
         let MachineArguments { backend, devices, ranks } = &self.machine;
         let (machine, notice) =
             Machine::for_points(*backend, devices.as_deref(), ranks.job.as_ref(), ni * nj)?;
-        if let Some(notice) = notice {
-            terminal.note(&notice);
-        }
+        notice.iter().for_each(|notice| terminal.note(notice));
         let mut done = self.work(&machine, &reference, wall.as_deref())?;
-        let mut code = 0;
         let size = |grid: &Grid| format!("{} x {}", grid.ni, grid.nj);
         let sizes: Vec<String> = reference.blocks().into_iter().map(size).collect();
         let mut said = format!(
@@ -116,7 +113,6 @@ impl MoveArguments {
                 let hint =
                     "nothing was written: move the wall less at a time, or generate the grid anew";
                 terminal.error(&moved.verdict.to_string(), Some(hint));
-                code = NOT_CONVERGED;
             } else if let (Some(format), Some(path), true) = (format, mesh_file, self.writes()) {
                 let (blocks, alone);
                 let mesh = if reference.blocks().len() > 1 {
@@ -137,7 +133,7 @@ impl MoveArguments {
         }
         said.push_str(&written(&done.files, &[]));
         terminal.result(&said)?;
-        Ok(code)
+        Ok(code_if(done.moved.is_none_or(|moved| moved.verdict.is_good())))
     }
 
     /// Whether this process writes the files: of several the first does.

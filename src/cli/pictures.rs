@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use gridgen::files::IoError;
-use gridgen::internals::atomic;
-use gridgen::internals::atomic::{check_apart, check_own};
+use gridgen::internals::atomic::{self, check_apart, check_own};
 use gridgen::report::plot::Picture;
 
 /// Arguments of commands that draw one picture.

@@ -18,7 +18,7 @@ use super::pictures::PictureArguments;
 use super::summary::{skewness, written};
 use super::terminal::{Terminal, list};
 use super::values::above_zero;
-use super::{CommandFailure, NOT_CONVERGED};
+use super::{CommandFailure, code_if};
 
 /// Intervals of the histogram.
 const BINS: usize = 50;
@@ -72,7 +72,7 @@ impl QualityArguments {
             describe(&self.mesh.to_string_lossy(), &mesh, &quality, &worst, &files)
         };
         terminal.result(&text)?;
-        Ok(if quality.folded_cells == 0 { 0 } else { NOT_CONVERGED })
+        Ok(code_if(quality.folded_cells == 0))
     }
 
     /// The measures of several zones, each with those of its wall, if it has one on a side, and their interfaces.
@@ -113,7 +113,7 @@ impl QualityArguments {
             [text, list("read as", notes), written(&files, &[])].concat()
         };
         terminal.result(&text)?;
-        Ok(if all.folded_cells == 0 { 0 } else { NOT_CONVERGED })
+        Ok(code_if(all.folded_cells == 0))
     }
 
     fn draw(&self, grids: &[Grid], quality: &Quality) -> Result<Vec<PathBuf>, IoError> {

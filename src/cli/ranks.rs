@@ -46,15 +46,11 @@ pub(super) fn backends() -> impl TypedValueParser<Value = BackendChoice> {
     words(&BACKENDS)
 }
 
-fn ranks() -> impl TypedValueParser<Value = RanksChoice> {
-    words(&RANKS)
-}
-
 /// Arguments of every command that processes can share.
 #[derive(Debug, Args)]
 pub(super) struct RankArguments {
     /// Processes or threads that share the work [default: the processes of a launcher, where one is found].
-    #[arg(long, value_name = "WHO", value_parser = ranks())]
+    #[arg(long, value_name = "WHO", value_parser = words::<RanksChoice>(&RANKS))]
     ranks: Option<RanksChoice>,
     /// Meeting point of processes: a port of the host of rank 0, host:port, or a file in a folder that all
     /// share, file:PATH [default: where the launcher says].

@@ -16,7 +16,7 @@ use super::convert::{LayoutArguments, format_of};
 use super::ranks::backends;
 use super::summary::written;
 use super::terminal::{Terminal, list};
-use super::{CommandFailure, NOT_CONVERGED, parse_set};
+use super::{CommandFailure, code_if, parse_set};
 
 /// Arguments of `gridgen smooth`.
 #[derive(Debug, Args)]
@@ -68,9 +68,7 @@ impl SmoothArguments {
         let settings = SmoothSettings { walls, first_cell: self.first_cell, slide };
         let points = mesh.grid.ni * mesh.grid.nj;
         let (machine, notice) = Machine::for_points(self.backend, None, None, points)?;
-        if let Some(notice) = notice {
-            terminal.note(&notice);
-        }
+        notice.iter().for_each(|notice| terminal.note(notice));
         let smoothed = machine.smooth(&mesh.grid, &settings, &options)?;
         let worse = smoothed.grown();
         let result = Mesh { grid: smoothed.grid.clone(), ..mesh };
@@ -106,12 +104,12 @@ impl SmoothArguments {
                 before.p99_skewness, after.p99_skewness
             ));
         }
-        if worse.is_empty() && after.folded_cells == 0 {
-            return Ok(0);
+        let good = worse.is_empty() && after.folded_cells == 0;
+        if !good {
+            let folded = format!("folded cells in the grid: {}", after.folded_cells);
+            terminal.error(if worse.is_empty() { folded } else { worse.join("; ") }.as_str(), None);
         }
-        let folded = format!("folded cells in the grid: {}", after.folded_cells);
-        terminal.error(if worse.is_empty() { folded } else { worse.join("; ") }.as_str(), None);
-        Ok(NOT_CONVERGED)
+        Ok(code_if(good))
     }
 }
 

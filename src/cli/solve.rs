@@ -13,9 +13,7 @@ use gridgen::sparse::Schedule;
 use super::progress::Reporter;
 use super::terminal::Terminal;
 use super::values::number;
-use super::{
-    CommandFailure, ComputeArguments, NOT_CONVERGED, count, possible, summary, word, words,
-};
+use super::{CommandFailure, ComputeArguments, code_if, count, possible, summary, word, words};
 
 /// Arguments of `gridgen solve`.
 #[derive(Debug, Args)]
@@ -182,7 +180,7 @@ impl SolveArguments {
             terminal.error(&message, Some(&self.remedy(outcome)));
         }
         terminal.result(&summary::system(outcome))?;
-        Ok(if converged { 0 } else { NOT_CONVERGED })
+        Ok(code_if(converged))
     }
 
     /// Advice after a solve that stopped short.

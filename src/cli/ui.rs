@@ -157,6 +157,12 @@ impl Progress for Solve<'_> {
     }
 }
 
+/// An error of the library, for the page.
+fn refused(error: impl Into<Error>) -> Json {
+    let error = error.into();
+    failed(&error, error.hint().as_deref())
+}
+
 /// An error with its hint, for the page.
 fn failed(message: &impl Display, hint: Option<&str>) -> Json {
     json!({ "error": { "message": message.to_string(), "hint": hint } })
@@ -222,10 +228,7 @@ impl Site {
             let message = format!("geometry.file = \"{file}\": the page reads no files by path");
             return Err(failed(&message, Some("drop the file on the page")));
         }
-        CaseFile::from_toml(text, &self.start, &[]).map_err(|error| {
-            let error = Error::from(error);
-            failed(&error, error.hint().as_deref())
-        })
+        CaseFile::from_toml(text, &self.start, &[]).map_err(refused)
     }
 
     /// The points of the section of a text before its flap is turned, in chords, to draw on from.
@@ -236,12 +239,12 @@ impl Site {
             let file = self.case(&plain)?;
             let none = || failed(&"of several elements no section is drawn", None);
             let case = file.section().ok_or_else(none)?;
-            match case.body().map_err(|error| failed(&error, error.hint().as_deref()))? {
+            match case.body().map_err(refused)? {
                 BodyContour::Airfoil(section) => Ok(json!({ "points": section.points })),
-                BodyContour::Smooth(_) => Err(failed(
-                    &"a contour without a trailing edge is not drawn by its points",
-                    None,
-                )),
+                BodyContour::Smooth(_) => {
+                    let message = "a contour without a trailing edge is not drawn by its points";
+                    Err(failed(&message, None))
+                }
             }
         };
         drawn().unwrap_or_else(|error| error)
@@ -306,8 +309,7 @@ impl Site {
             ..self.options.clone()
         };
         let work = if output.is_some() { run_file } else { make_grids };
-        let made = work(&case, &options, progress);
-        let made = made.map_err(|error| failed(&error, error.hint().as_deref()))?;
+        let made = work(&case, &options, progress).map_err(refused)?;
         let all = made.placed.case.to_toml_string().unwrap_or_default();
         let head = json!({
             "good": made.is_good(), "verdict": made.verdict.to_string(), "label": made.verdict.label(),
