@@ -14,12 +14,12 @@ use sysinfo::System;
 
 /// First bytes of a connection, and the answer of the first rank: [`KNOWN`] at once, then [`COMPLETE`] or
 /// [`INCOMPLETE`].
-const GREETING: [u8; 8] = *b"GRIDGEN1";
+const GREETING: u64 = u64::from_le_bytes(*b"GRIDGEN1");
 const KNOWN: u8 = 1;
 const COMPLETE: u8 = 2;
 const INCOMPLETE: u8 = 3;
-/// The greeting, the token of the job, rank and size.
-const HELLO: usize = 32;
+/// Words of a hello: the greeting, the token of the job, rank and size.
+const HELLO: usize = 4;
 /// Time for the greeting of a connection, and most connections that have not greeted yet.
 const PATIENCE: Duration = Duration::from_secs(5);
 const STRANGERS: usize = 64;
@@ -70,13 +70,9 @@ pub(super) fn meet(
     if place.rank == 0 { listen(place, &rendezvous, wait) } else { find(place, &rendezvous, wait) }
 }
 
-fn hello(place: &RankPlace) -> [u8; HELLO] {
-    let mut hello = [0; HELLO];
-    let words = [u64::from_le_bytes(GREETING), place.token(), place.rank as u64, place.size as u64];
-    for (bytes, word) in hello.chunks_mut(8).zip(words) {
-        bytes.copy_from_slice(&word.to_le_bytes());
-    }
-    hello
+/// The first words of a connection of a rank of this job.
+fn hello(place: &RankPlace, rank: usize) -> [u64; HELLO] {
+    [GREETING, place.token(), rank as u64, place.size as u64]
 }
 
 /// The first rank waits for all others. A connection that does not greet as one of them is dropped.
@@ -145,24 +141,22 @@ fn bind(host: &str, port: u16) -> io::Result<TcpListener> {
 fn greeted(place: &RankPlace, mut stream: TcpStream) -> Option<(usize, TcpStream)> {
     stream.set_nonblocking(false).ok()?;
     let deadline = Instant::now() + PATIENCE;
-    let (mut found, mut read) = ([0; HELLO], 0);
-    while read < HELLO {
+    let (mut found, mut read) = ([[0; 8]; HELLO], 0);
+    while read < found.as_flattened().len() {
         // A stranger may send a byte now and then.
         let left = deadline.saturating_duration_since(Instant::now());
         stream.set_read_timeout(Some(left).filter(|left| !left.is_zero())).ok()?;
         if left.is_zero() {
             return None;
         }
-        match stream.read(&mut found[read..]).ok()? {
+        match stream.read(&mut found.as_flattened_mut()[read..]).ok()? {
             0 => return None,
             bytes => read += bytes,
         }
     }
-    let expected = hello(place);
-    let rank = u64::from_le_bytes(found[16..24].try_into().ok()?) as usize;
-    let same = found[..16] == expected[..16] && found[24..] == expected[24..];
-    let known = same && (1..place.size).contains(&rank);
-    if !known {
+    let found = found.map(u64::from_le_bytes);
+    let rank = found[2] as usize;
+    if !(1..place.size).contains(&rank) || found != hello(place, rank) {
         return None;
     }
     stream.write_all(&[KNOWN]).ok()?;
@@ -190,15 +184,19 @@ fn find(
                 connect(place, if here { "127.0.0.1" } else { &host }, port)
             }),
         };
-        match attempt {
-            Ok(stream) => return complete(place, stream, deadline, &address, wait),
-            Err(error) if Instant::now() >= deadline => {
-                let (rank, reason) = (place.rank, error.to_string());
-                return Err(RanksError::NotFound { rank, address, waited: wait, reason });
+        let late = Instant::now() >= deadline;
+        // The first rank may have begun to wait later than this one.
+        let left = || deadline.saturating_duration_since(Instant::now()) + wait;
+        let reason = match attempt.map(|stream| complete(stream, left())) {
+            Ok(Ok(stream)) => return Ok(BTreeMap::from([(0, stream)])),
+            Ok(Err(reason)) => reason.to_owned(),
+            Err(error) if late => error.to_string(),
+            Err(_) => {
+                thread::sleep(PAUSE);
+                continue;
             }
-            Err(_) => {}
-        }
-        thread::sleep(PAUSE);
+        };
+        return Err(RanksError::NotFound { rank: place.rank, address, waited: wait, reason });
     }
 }
 
@@ -216,7 +214,7 @@ fn connect(place: &RankPlace, host: &str, port: u16) -> io::Result<TcpStream> {
 
 fn greet(place: &RankPlace, address: &SocketAddr) -> io::Result<TcpStream> {
     let mut stream = TcpStream::connect_timeout(address, ATTEMPT)?;
-    stream.write_all(&hello(place))?;
+    stream.write_all(hello(place, place.rank).map(u64::to_le_bytes).as_flattened())?;
     stream.set_read_timeout(Some(PATIENCE))?;
     let mut answer = [0];
     stream.read_exact(&mut answer).map_err(|_| {
@@ -225,28 +223,14 @@ fn greet(place: &RankPlace, address: &SocketAddr) -> io::Result<TcpStream> {
     if answer == [KNOWN] { Ok(stream) } else { Err(io::ErrorKind::InvalidData.into()) }
 }
 
-/// Waits until the first rank says that all have come.
-fn complete(
-    place: &RankPlace,
-    mut stream: TcpStream,
-    deadline: Instant,
-    address: &str,
-    wait: Duration,
-) -> Result<BTreeMap<usize, TcpStream>, RanksError> {
-    let failed = |reason: &str| RanksError::NotFound {
-        rank: place.rank,
-        address: address.to_owned(),
-        waited: wait,
-        reason: reason.to_owned(),
-    };
-    // The first rank may have begun to wait later than this one.
-    let left = deadline.saturating_duration_since(Instant::now()) + wait;
+/// Waits for this time until the first rank says that all have come; the error says why they have not.
+fn complete(mut stream: TcpStream, left: Duration) -> Result<TcpStream, &'static str> {
     let _ = stream.set_read_timeout(Some(left));
     let mut answer = [0];
     match stream.read_exact(&mut answer) {
-        Ok(()) if answer == [COMPLETE] => Ok(BTreeMap::from([(0, stream)])),
-        Ok(()) if answer == [INCOMPLETE] => Err(failed("other ranks did not come in time")),
-        _ => Err(failed("it ended before all ranks had come")),
+        Ok(()) if answer == [COMPLETE] => Ok(stream),
+        Ok(()) if answer == [INCOMPLETE] => Err("other ranks did not come in time"),
+        _ => Err("it ended before all ranks had come"),
     }
 }
 
