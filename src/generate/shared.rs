@@ -125,8 +125,7 @@ pub(super) fn serve(
         match serde_json::from_slice(&message) {
             Ok(BatchMessage::Free) => {
                 under_way = next();
-                let index = under_way.map_or(u64::MAX, |index| index as u64);
-                job.send(rank, channel, index.to_le_bytes().to_vec());
+                job.send(rank, channel, serde_json::to_vec(&under_way).unwrap_or_default());
             }
             Ok(BatchMessage::Done(index, result)) => {
                 under_way = None;
@@ -157,8 +156,7 @@ impl Client<'_> {
     pub(super) fn next(&self) -> Option<usize> {
         self.send(&BatchMessage::Free);
         let index = self.job.receive(0, Channel::Batch(self.thread)).ok()?;
-        let index = u64::from_le_bytes(index.try_into().ok()?);
-        (index != u64::MAX).then_some(index as usize)
+        serde_json::from_slice(&index).unwrap_or_default()
     }
 
     pub(super) fn done(&self, index: usize, result: BatchResult) {
