@@ -77,52 +77,46 @@ fn solve_in(
     progress: &mut dyn Progress,
     opening: Opening,
 ) -> Result<SystemOutcome, Error> {
-    let mut log = RunLog::new(progress, Timing::of(&report::PHASES));
-    thread_pool(options.threads)?.install(|| run(options, &mut log, opening))
-}
-
-fn run(
-    options: &SystemOptions,
-    log: &mut RunLog<'_>,
-    opening: Opening,
-) -> Result<SystemOutcome, Error> {
-    let read = log.timed("reading", |_| read(options));
-    let opened = log.timed("device", |_| opening.end());
-    let (matrix, columns) = read?;
-    let (machine, notice) = opened?;
-    log.notices.extend(notice);
-    if let Some(job) = &options.job {
-        job.compare(&comparison(&matrix, options))?;
-    }
-    let mut system = SystemSolver::on(machine, matrix, options, log)?;
-    // The files are checked for being writable before the solve.
-    let (root, notices) = (&options.output, &mut log.notices);
-    let writes = options.job.as_ref().is_none_or(|job| job.is_first());
-    let mut inputs = vec![options.matrix.as_path()];
-    if let RightSide::File(file) = &options.right_side {
-        inputs.push(file);
-    }
-    let names = (&report::names()[..], &inputs[..]);
-    let open = || open_output(root, FolderRules::NONE, options.force, names, notices);
-    let output = writes.then(open).transpose()?;
-    // A GPU takes long to close too, which overlaps with what follows.
-    let sides: Vec<RightHandSide<'_>> = columns.iter().map(|b| (&**b, None)).collect();
-    let (solved, mut report) = system.solve_logged(&sides, log)?;
-    drop(system.loaded);
-    let _closing = Closing::of(system.machine);
-    let Some(output) = output else {
-        return Ok(SystemOutcome { report, files: Vec::new(), removed: Vec::new() });
-    };
-    let columns: Vec<_> = solved.iter().map(|one| (&*one.x, &*one.residuals)).collect();
-    let write = |folder: &Path| report::write(folder, &report, &columns);
-    let mut files = log.timed("writing", |_| output.fill(write))?;
-    report.timing = log.total();
-    files.extend(output.fill(|folder| {
-        let path = folder.join(REPORT_FILE);
-        write_json(&path, &report)?;
-        Ok(vec![path])
-    })?);
-    Ok(SystemOutcome { report, files, removed: output.commit()? })
+    let log = &mut RunLog::new(progress, Timing::of(&report::PHASES));
+    thread_pool(options.threads)?.install(|| {
+        let read = log.timed("reading", |_| read(options));
+        let opened = log.timed("device", |_| opening.end());
+        let (matrix, columns) = read?;
+        let (machine, notice) = opened?;
+        log.notices.extend(notice);
+        if let Some(job) = &options.job {
+            job.compare(&comparison(&matrix, options))?;
+        }
+        let mut system = SystemSolver::on(machine, matrix, options, log)?;
+        // The files are checked for being writable before the solve.
+        let (root, notices) = (&options.output, &mut log.notices);
+        let writes = options.job.as_ref().is_none_or(|job| job.is_first());
+        let mut inputs = vec![options.matrix.as_path()];
+        if let RightSide::File(file) = &options.right_side {
+            inputs.push(file);
+        }
+        let names = (&report::names()[..], &inputs[..]);
+        let open = || open_output(root, FolderRules::NONE, options.force, names, notices);
+        let output = writes.then(open).transpose()?;
+        // A GPU takes long to close too, which overlaps with what follows.
+        let sides: Vec<RightHandSide<'_>> = columns.iter().map(|b| (&**b, None)).collect();
+        let (solved, mut report) = system.solve_logged(&sides, log)?;
+        drop(system.loaded);
+        let _closing = Closing::of(system.machine);
+        let Some(output) = output else {
+            return Ok(SystemOutcome { report, files: Vec::new(), removed: Vec::new() });
+        };
+        let columns: Vec<_> = solved.iter().map(|one| (&*one.x, &*one.residuals)).collect();
+        let write = |folder: &Path| report::write(folder, &report, &columns);
+        let mut files = log.timed("writing", |_| output.fill(write))?;
+        report.timing = log.total();
+        files.extend(output.fill(|folder| {
+            let path = folder.join(REPORT_FILE);
+            write_json(&path, &report)?;
+            Ok(vec![path])
+        })?);
+        Ok(SystemOutcome { report, files, removed: output.commit()? })
+    })
 }
 
 /// Values that must agree between the ranks of a job.

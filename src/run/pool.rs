@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 
 use super::machine::{Machine, Opened};
 use crate::backend::DeviceError;
@@ -44,17 +44,13 @@ impl MachinePool {
         self.jobs >= 2 * GROUP_JOBS
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock()
-    }
-
     /// A machine of these GPUs for a grid of this many points.
     pub(crate) fn open(&self, gpus: &[usize], points: usize) -> Result<Opened, DeviceError> {
         let &[gpu] = gpus else {
-            let kept = self.kept().several.take();
+            let kept = self.kept.lock().several.take();
             return kept.map_or_else(|| Machine::gpus(gpus, points), Ok);
         };
-        let mut kept = self.kept();
+        let mut kept = self.kept.lock();
         if let Some(at) = kept.single.iter().position(|(number, _)| *number == gpu) {
             return Ok(kept.single.swap_remove(at).1);
         }
@@ -72,9 +68,9 @@ impl MachinePool {
             Machine::Cpu => {}
             Machine::Cuda(backend) => {
                 let gpu = backend.device().ordinal().unwrap_or_default();
-                self.kept().single.push((gpu, opened));
+                self.kept.lock().single.push((gpu, opened));
             }
-            Machine::Ranks(_) => self.kept().several = Some(opened),
+            Machine::Ranks(_) => self.kept.lock().several = Some(opened),
         }
     }
 }
