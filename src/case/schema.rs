@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use serde::de::DeserializeOwned;
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, IntoDeserializer};
 use toml_edit::Value;
 
 use super::piece::{PieceOptions, SHAPE, SIDE_KINDS};
@@ -267,8 +268,7 @@ const HEIGHTS: &str = "[[0.0, 1e-5], [1.0, 4e-5]], x/c rising, { upper = [[0.0, 
 
 /// A value of several numbers, which is read as a `T` that fits.
 fn read_as<T: DeserializeOwned>(value: &Value, fits: impl Fn(&T) -> bool) -> Option<toml::Value> {
-    let table = ["value = ", value.to_string().trim()].concat().parse::<toml::Table>();
-    let value = table.ok()?.remove("value")?;
+    let value = toml::Value::deserialize(value.clone().into_deserializer()).ok()?;
     value.clone().try_into().is_ok_and(|read| fits(&read)).then_some(value)
 }
 
@@ -280,9 +280,8 @@ fn pieces(value: &Value) -> Result<toml::Value, String> {
         return Err(remedy.into());
     };
     let read = |item: &Value| {
-        let text = ["value = ", item.to_string().trim()].concat();
-        let table = text.parse::<toml::Table>().map_err(|error| error.message().to_owned())?;
-        let value = table.get("value").cloned().unwrap_or_else(|| toml::Table::new().into());
+        let value = toml::Value::deserialize(item.clone().into_deserializer())
+            .map_err(|error| error.message().to_owned())?;
         if let Some(kind) = value.get("kind").and_then(toml::Value::as_str) {
             let near = nearest(kind, SIDE_KINDS.iter().copied());
             let near = near.map_or(String::new(), |near| format!("; did you mean \"{near}\"?"));
