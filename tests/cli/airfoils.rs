@@ -29,8 +29,7 @@ fn a_file_that_gives_no_section_is_refused_with_its_place_in_the_case() {
              hint: an airfoil file is plain text: a name, then one point `x y` a line\n",
         ),
     ] {
-        let scratch =
-            Scratch::with(&[("wing.toml", FILE.as_bytes()), ("section.dat", section.as_bytes())]);
+        let scratch = Scratch::with(&[("wing.toml", &FILE), ("section.dat", &section)]);
 
         let finished = scratch.run_coarse("");
 

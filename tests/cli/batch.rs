@@ -8,16 +8,16 @@ use super::{COARSE, Finished, NO_PICTURES, SMALLEST, Scratch};
 
 const FILE: &str = "[geometry]\nfile = \"section.dat\"\n";
 const FEW_STEPS: &str = "[geometry]\nnaca = \"4412\"\n[newton]\nmax_iterations = 1\n";
-const SECTION: &[u8] = include_bytes!("../../cases/airfoils/e387.dat");
+const SECTION: &str = include_str!("../../cases/airfoils/e387.dat");
 
 /// Two cases that converge, one that stops too early, one that cannot be read.
 fn scratch() -> Scratch {
     Scratch::with(&[
-        ("a-short.toml", FEW_STEPS.as_bytes()),
+        ("a-short.toml", &FEW_STEPS),
         ("b-wrong.toml", b"[geometry]\nnaca = \"2412\"\ncolour = 1\n"),
-        ("c-naca.toml", SMALLEST.as_bytes()),
-        ("d-file.toml", FILE.as_bytes()),
-        ("section.dat", SECTION),
+        ("c-naca.toml", &SMALLEST),
+        ("d-file.toml", &FILE),
+        ("section.dat", &SECTION),
     ])
 }
 
@@ -28,7 +28,7 @@ fn batch(scratch: &Scratch, arguments: &str) -> Finished {
 /// The status of each case in the table of a batch that is run with `--json`.
 fn statuses(scratch: &Scratch, arguments: &str) -> Vec<String> {
     let finished = batch(scratch, &format!("{arguments} --json"));
-    finished.statuses().into_iter().map(|(_, status)| status).collect()
+    finished.statuses().iter().map(|row| row.split_once(": ").unwrap().1.to_owned()).collect()
 }
 
 /// The table without the times, which differ from run to run.
@@ -83,8 +83,7 @@ fn finished_cases_are_kept_until_something_changes() {
         assert_eq!(statuses(""), ["converged", "kept"], "{name}");
     }
 
-    let section = String::from_utf8(SECTION.to_vec()).unwrap();
-    fs::write(scratch.path("section.dat"), section + "\n").unwrap();
+    scratch.write("section.dat", [SECTION, "\n"].concat());
     assert_eq!(statuses(""), ["kept", "converged"]);
 
     assert_eq!(statuses("--set grid.far_field=14"), ["converged", "converged"]);
@@ -99,7 +98,7 @@ fn results_of_other_sources_are_not_kept_and_those_of_another_version_are() {
     let kept_with = |key: &str, value: &str| {
         let mut other = report.clone();
         other[key] = value.into();
-        fs::write(scratch.path("output/c-naca/report.json"), other.to_string()).unwrap();
+        scratch.write("output/c-naca/report.json", other.to_string());
         statuses(&scratch, "c-naca.toml") == ["kept"]
     };
 
@@ -123,7 +122,7 @@ fn the_same_case_is_kept_wherever_it_stands() {
 
     fs::rename(scratch.path("moved/section.dat"), scratch.path("section.dat")).unwrap();
     let archived = scratch.run("run output/d-file/case.toml --backend cpu --json");
-    assert_eq!(archived.statuses(), [("d-file".to_owned(), "kept".to_owned())]);
+    assert_eq!(archived.statuses(), ["d-file: kept"]);
 }
 
 #[test]
@@ -133,7 +132,7 @@ fn failed_cases_are_run_again() {
     for _ in 0..2 {
         let finished = batch(&scratch, "a-short.toml --json");
         assert_eq!(finished.code, 1);
-        assert_eq!(finished.statuses(), [("a-short".to_owned(), "failed".to_owned())]);
+        assert_eq!(finished.statuses(), ["a-short: failed"]);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Runs that succeed: their files, output and report.
 
-use super::{COARSE, Finished, NO_PICTURES, SMALLEST, Scratch};
+use super::{COARSE, Finished, NO_PICTURES, SMALLEST, Scratch, has, sets};
 
 #[test]
 fn a_run_writes_all_files_each_of_its_kind_and_lists_them() {
@@ -80,10 +80,9 @@ fn a_good_grid_is_summed_up() {
 #[test]
 fn a_viscous_grid_is_summed_up_by_its_flow() {
     let scratch = Scratch::with_case(SMALLEST);
-    let sets = ["topology=C", "wake=16", "y_plus=1", "reynolds=6e6"];
-    let sets = sets.map(|set| format!(" --set grid.{set}")).concat();
+    let keys = "grid.topology=C grid.wake=16 grid.y_plus=1 grid.reynolds=6e6";
 
-    let said = scratch.run_coarse(&sets).succeeds();
+    let said = scratch.run_coarse(&sets(keys)).succeeds();
 
     let line = |key: &str| said.lines().find(|line| line.trim().starts_with(key)).unwrap();
     assert!(line("grid").ends_with("65 x 33 points, 2048 cells; C-grid"), "{said}");
@@ -102,26 +101,26 @@ fn a_viscous_grid_is_summed_up_by_its_flow() {
 #[test]
 fn the_block_behind_a_base_is_summed_up() {
     let scratch = Scratch::with_case(SMALLEST);
-    let keys = "--set geometry.edge_thickness=0.05 --set grid.topology=C --set grid.wake=16 \
-                --set grid.base_cells=8 --set grid.first_cell=2e-3";
+    let keys = sets(
+        "geometry.edge_thickness=0.05 grid.topology=C grid.wake=16 grid.base_cells=8 grid.first_cell=2e-3",
+    );
 
     let run = scratch.run(&format!("wing.toml {COARSE} {keys}")).succeeds();
     let sizes = COARSE.trim_start_matches("--backend cpu ");
     let check = scratch.run(&format!("check wing.toml {sizes} {keys}")).succeeds();
 
     let line = "\n  base          8 cells; 128 in the block behind it, 16 along the wake\n";
-    for said in [&run, &check] {
-        assert!(said.contains(line), "{said}");
-    }
+    has(&run, &[line]);
+    has(&check, &[line]);
     let page = scratch.text("output/wing/report.html");
-    assert!(page.contains("C-grid of 65 × 33 points with a block of 17 × 9 behind the base"));
-    assert!(page.contains("<b>2176</b><span>cells</span>"));
+    let block = "C-grid of 65 × 33 points with a block of 17 × 9 behind the base";
+    has(&page, &[block, "<b>2176</b><span>cells</span>"]);
     let picture = scratch.text("output/wing/grid.svg");
-    assert!(picture.contains("C-grid 65 × 33 and 17 × 9 behind the base"));
+    has(&picture, &["C-grid 65 × 33 and 17 × 9 behind the base"]);
 
     let read = scratch.run("quality output/wing/mesh.around.vts").succeeds();
     let lone = scratch.run("convert output/wing/mesh.around.vts -o wing.su2");
-    assert!(read.contains("A C-grid around a base: the wall runs from i = 16 to 48"), "{read}");
+    has(&read, &["A C-grid around a base: the wall runs from i = 16 to 48"]);
     lone.is_refused(
         "error: cannot write wing.su2: the block behind its base is in another file, and the format needs both\n\
          hint: convert it to .vts, .vtk or Plot3D, or name the format in output.formats of the case\n",
@@ -202,9 +201,8 @@ fn files_go_to_the_named_folder_below_the_name_of_the_case() {
     let scratch = Scratch::with_case(SMALLEST);
 
     let mut command = scratch.command(&format!("wing.toml {COARSE} {NO_PICTURES} --output a/b"));
-    let finished = command.args(["--set", "name=section 7"]).output().unwrap();
 
-    let stdout = Finished::from(finished).succeeds();
+    let stdout = Finished::from(command.args(["--set", "name=section 7"])).succeeds();
 
     assert!(stdout.contains("\n  a/b/section 7/mesh.vts\n"), "{stdout}");
     assert_eq!(

@@ -1,6 +1,6 @@
 //! Conversion of meshes to other formats.
 
-use super::{Finished, SMALLEST, Scratch};
+use super::{Finished, SMALLEST, Scratch, has};
 
 /// A run that writes every structured and unstructured format.
 fn meshes() -> Scratch {
@@ -123,11 +123,8 @@ fn an_extruded_grid_gives_its_plane_back() {
     }
     comes_back(&scratch, "fun.p3d", &format!("{span} --axes fun3d"));
     let map = scratch.text("long.nmf");
-    assert!(map.contains("1         65       33        4\n"), "{map}");
-    assert!(
-        map.contains("ONE_TO_ONE      1  1   1 65   1 33      1  2   1 65   1 33   FALSE"),
-        "{map}"
-    );
+    let pair = "ONE_TO_ONE      1  1   1 65   1 33      1  2   1 65   1 33   FALSE";
+    has(&map, &["1         65       33        4\n", pair]);
 }
 
 #[test]
@@ -151,7 +148,7 @@ const FOLDED: &str = "1\n4 2 1\n0 1 2 3 0 1 1 3\n0 0 0 0 1 1 -1 1\n0 0 0 0 0 0 0
 /// No file is written.
 #[test]
 fn names_of_no_format_are_refused() {
-    let scratch = Scratch::with(&[("plain.p3d", PLAIN.as_bytes())]);
+    let scratch = Scratch::with(&[("plain.p3d", &PLAIN)]);
     convert(&scratch, "plain.p3d", "plain.stl", "").is_refused(
         "error: plain.stl: no format has such a name\n\
          hint: name it .vts, .vtk, .p3d, .su2, .cgns or .msh, or choose one with --to\n",
@@ -163,7 +160,7 @@ fn names_of_no_format_are_refused() {
 
 #[test]
 fn a_folded_grid_is_written_and_not_praised() {
-    let scratch = Scratch::with(&[("folded.p3d", FOLDED.as_bytes())]);
+    let scratch = Scratch::with(&[("folded.p3d", &FOLDED)]);
 
     let finished = convert(&scratch, "folded.p3d", "folded.vts", "");
 
@@ -185,7 +182,7 @@ fn a_case_beyond_the_labels_of_openfoam_is_refused_before_the_solve() {
 
 #[test]
 fn zones_are_converted_to_each_format() {
-    let scratch = Scratch::with(&[("two.dat", super::quality::TWO.as_bytes())]);
+    let scratch = Scratch::with(&[("two.dat", &super::quality::TWO)]);
     for name in ["two.cgns", "two.p3d", "two.su2", "two.msh"] {
         let said = convert(&scratch, "two.dat", name, "").succeeds();
         assert!(said.starts_with("two.dat: 3 x 3 + 3 x 3 points\n"), "{said}");
@@ -195,10 +192,7 @@ fn zones_are_converted_to_each_format() {
 
     for name in ["two.su2", "case"] {
         let said = convert(&scratch, name, "whole.vts", "").succeeds();
-        assert!(
-            said.contains("5 x 3 points") && said.contains("Patches: imin, imax, jmin, jmax."),
-            "{said}"
-        );
+        has(&said, &["5 x 3 points", "Patches: imin, imax, jmin, jmax."]);
     }
     assert!(scratch.path("two.left.vts").exists() && scratch.path("two.nmf").exists());
     scratch

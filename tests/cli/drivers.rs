@@ -27,8 +27,7 @@ const SMALL: &str = "wing.toml --set grid.ni=65 --set grid.nj=33 --set output.pi
 
 /// A folder with a case, and a driver and an NVRTC compiled with these definitions.
 fn machine(definitions: &[&str]) -> Scratch {
-    let scratch =
-        Scratch::with(&[("wing.toml", SMALLEST.as_bytes()), ("stub.cpp", LIBRARIES.as_bytes())]);
+    let scratch = Scratch::with(&[("wing.toml", &SMALLEST), ("stub.cpp", &LIBRARIES)]);
     let library = scratch.path("libcuda.so");
     let compiled = Command::new("c++")
         .args(["-shared", "-fPIC", "-o"])
@@ -43,8 +42,7 @@ fn machine(definitions: &[&str]) -> Scratch {
 
 /// Runs gridgen in the folder of [`machine`] with its libraries.
 fn run(machine: &Scratch, arguments: &str) -> Finished {
-    let mut command = machine.command(arguments);
-    Finished::from(command.env("LD_LIBRARY_PATH", machine.path("")).output().unwrap())
+    Finished::from(machine.command(arguments).env("LD_LIBRARY_PATH", machine.path("")))
 }
 
 /// A driver made with these definitions is refused with this message if a GPU is requested, the CPU is used if
@@ -104,7 +102,7 @@ fn drivers_that_cannot_be_used_are_refused_with_their_reason() {
 fn a_panic_while_a_gpu_is_opened_is_told_as_what_it_is() {
     let machine = &machine(&["VERSION=13000", "INIT=0"]);
     let system = "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2.0\n";
-    fs::write(machine.path("A.mtx"), system).unwrap();
+    machine.write("A.mtx", system);
 
     for arguments in [SMALL, "solve A.mtx"] {
         let refused = run(machine, &format!("{arguments} --backend cuda"));

@@ -1,10 +1,8 @@
 //! Cases of several elements in the program: files, messages, exit codes.
 
-use std::fs;
-
 use serde_json::Value;
 
-use super::{Finished, SMALLEST, Scratch};
+use super::{Finished, SMALLEST, Scratch, has};
 
 const CASE: &str = r#"
 [[element]]
@@ -32,11 +30,6 @@ fn run(scratch: &Scratch, arguments: &str) -> Finished {
     scratch.run(&format!("wing.toml --backend cpu {arguments}"))
 }
 
-/// Contents of files in a folder.
-fn contents(scratch: &Scratch, folder: &str, names: &[&str]) -> Vec<Vec<u8>> {
-    names.iter().map(|name| scratch.bytes(&format!("{folder}/{name}"))).collect()
-}
-
 const MESHES: [&str; 4] = ["mesh.background.vts", "mesh.flap.vts", "mesh.main.vts", "mesh.vtm"];
 
 #[test]
@@ -50,20 +43,16 @@ fn a_run_of_several_elements_writes_every_zone_and_prints_findings() {
     names.extend(MESHES);
     names.push("report.json");
     assert_eq!(scratch.names("output/wing"), names);
-    for line in [
-        "main          49 x 17 points, converged, residual ",
-        "flap          33 x 13 points, converged, residual ",
-        "rigging       flap to main: gap 0.030000, overlap 0.000000, deflection 25.000 deg",
-        "gap           0.03000 between main and flap, 7 and 6 cells across",
-        "findings      2",
-    ] {
-        assert!(stdout.contains(&format!("\n  {line}")), "{stdout}");
-    }
+    let parts = [
+        "\n  main          49 x 17 points, converged, residual ",
+        "\n  flap          33 x 13 points, converged, residual ",
+        "\n  rigging       flap to main: gap 0.030000, overlap 0.000000, deflection 25.000 deg",
+        "\n  gap           0.03000 between main and flap, 7 and 6 cells across",
+        "\n  findings      2",
+    ];
+    has(&stdout, &parts);
     assert!(stdout.starts_with("wing: converged\n"), "{stdout}");
-    assert!(
-        stderr.contains("has 6 cells of flap across; element.flap.grid.nj: 10 are"),
-        "{stderr}"
-    );
+    has(&stderr, &["has 6 cells of flap across; element.flap.grid.nj: 10 are"]);
 
     let report = scratch.report();
     assert_eq!(report["verdict"]["kind"], "good");
@@ -92,12 +81,10 @@ fn the_resolved_case_of_several_elements_makes_the_same_files() {
 
         scratch.run("output/wing/case.toml --backend cpu -o again").succeeds();
 
-        let [first, second] =
-            ["output/wing", "again/wing"].map(|folder| contents(&scratch, folder, &MESHES));
-        assert!(first == second);
-        let [first, second] =
-            ["output", "again"].map(|folder| scratch.text(&format!("{folder}/wing/case.toml")));
-        assert_eq!(first, second);
+        for name in MESHES.iter().chain(&["case.toml"]) {
+            let of = |folder: &str| scratch.bytes(&format!("{folder}/wing/{name}"));
+            assert!(of("output") == of("again"), "{name}");
+        }
     }
 }
 
@@ -112,10 +99,10 @@ fn pictures_show_the_whole_and_each_gap() {
         assert!(names.iter().any(|found| found == name), "{names:?}");
     }
     let page = scratch.text("output/wing/report.html");
-    for text in ["main", "flap", "background", "has 7 cells of main across", "element.main.grid.nj"]
-    {
-        assert!(page.contains(text), "{text}");
-    }
+    has(
+        &page,
+        &["main", "flap", "background", "has 7 cells of main across", "element.main.grid.nj"],
+    );
     assert_eq!(page.matches("<figure><svg").count(), 4, "the whole, the gap, the history of both");
 }
 
@@ -182,8 +169,8 @@ fn the_verdict_is_that_on_the_worst_element() {
     finished.fails(1, "hint: element flap: allow more steps");
     let stdout = &finished.stdout;
     assert!(stdout.starts_with("wing: FAILED, not converged\n"), "{stdout}");
-    assert!(stdout.contains("main          49 x 17 points, converged"), "{stdout}");
-    assert!(stdout.contains("flap          33 x 13 points, not converged"), "{stdout}");
+    let flap = "flap          33 x 13 points, not converged";
+    has(stdout, &["main          49 x 17 points, converged", flap]);
     let report = scratch.report();
     assert_eq!(report["verdict"]["kind"], "not-converged");
     assert_eq!(report["elements"][0]["verdict"]["kind"], "good");
@@ -197,7 +184,7 @@ fn the_corner_next_to_the_worst_cell_is_named() {
     let case = "geometry = { file = 'slat.dat', corners = 30 }\nnewton.max_iterations = 1\n\
                 grid = { ni = 97, nj = 17, reach = 0.4, first_cell = 5e-3 }\n\
                 output = { formats = ['vts'], pictures = false }";
-    let scratch = Scratch::with(&[("wing.toml", case.as_bytes()), ("slat.dat", slat)]);
+    let scratch = Scratch::with(&[("wing.toml", &case), ("slat.dat", slat)]);
 
     // The lip is at x = 0.03, the nose at 0.0013, and the chord line is 0.1749 long.
     run(&scratch, "").fails(1, "; the nearest corner of the wall, at (0.1642, -0.1");
@@ -218,25 +205,21 @@ fn features_of_a_single_section_are_refused_for_several() {
 fn a_batch_takes_cases_of_several_elements_and_keeps_their_results() {
     let one = [SMALLEST, "[grid]\nni = 65\nnj = 33\n[output]\npictures = false\n"].concat();
     let scratch = Scratch::with(&[
-        ("a-two.toml", CASE.as_bytes()),
-        ("b-one.toml", one.as_bytes()),
-        ("c-wrong.toml", CASE.replace("to = \"main\"", "to = \"slat\"").as_bytes()),
+        ("a-two.toml", &CASE),
+        ("b-one.toml", &one),
+        ("c-wrong.toml", &CASE.replace("to = \"main\"", "to = \"slat\"")),
     ]);
     let batch = || {
         let finished = scratch.run("run *.toml --backend cpu --json");
         assert_eq!(finished.code, 2, "{finished:?}");
         finished.statuses()
     };
-    let expect = |[a, b]: [&str; 2]| {
-        [("a-two", a), ("b-one", b), ("c-wrong", "failed")]
-            .map(|(name, status)| (name.to_owned(), status.to_owned()))
-    };
 
-    assert_eq!(batch(), expect(["converged", "converged"]));
-    assert_eq!(batch(), expect(["kept", "kept"]));
+    assert_eq!(batch(), ["a-two: converged", "b-one: converged", "c-wrong: failed"]);
+    assert_eq!(batch(), ["a-two: kept", "b-one: kept", "c-wrong: failed"]);
 
-    fs::write(scratch.path("a-two.toml"), CASE.replace("gap = 0.03", "gap = 0.04")).unwrap();
-    assert_eq!(batch(), expect(["converged", "kept"]));
+    scratch.write("a-two.toml", CASE.replace("gap = 0.03", "gap = 0.04"));
+    assert_eq!(batch(), ["a-two: converged", "b-one: kept", "c-wrong: failed"]);
 }
 
 /// An element with such a name gets the same OpenFOAM set-up as with any other name, and the script runs.

@@ -1,8 +1,6 @@
 //! Runs that do not converge, and the files that they leave.
 
-use std::fs;
-
-use super::{COARSE, SMALLEST, Scratch};
+use super::{COARSE, SMALLEST, Scratch, has};
 
 /// Too few steps for any case.
 const ONE_STEP: &str = "--set newton.max_iterations=1";
@@ -20,8 +18,7 @@ fn too_few_steps_fail_with_the_reason_and_files_named_failed() {
          each step\n"
     );
     assert!(finished.stdout.starts_with("wing: FAILED, not converged\n"), "{finished:?}");
-    assert!(finished.stdout.contains(" after 1 Newton step, "), "{finished:?}");
-    assert!(finished.stdout.contains("  output/wing/mesh.failed.vts\n"), "{finished:?}");
+    has(&finished.stdout, &[" after 1 Newton step, ", "  output/wing/mesh.failed.vts\n"]);
     assert_eq!(
         scratch.names("output/wing"),
         [
@@ -97,9 +94,8 @@ fn of_earlier_runs_only_good_meshes_of_other_formats_stay_in_the_folder() {
     };
     let (all, failed) = (with_planar(&good), with_planar(&failed));
     let scratch = Scratch::with_case(SMALLEST);
-    fs::create_dir_all(scratch.path("output/wing/.gridgen/part/files")).unwrap();
-    fs::write(scratch.path("output/wing/.gridgen-Xa3b9Z.part"), "half").unwrap();
-    fs::write(scratch.path("output/wing/.gridgen/part/files/mesh.vts"), "half").unwrap();
+    scratch.write("output/wing/.gridgen-Xa3b9Z.part", "half");
+    scratch.write("output/wing/.gridgen/part/files/mesh.vts", "half");
     for (options, names) in [
         ("", &good[..]),
         ("--set output.formats=vts", &good),
@@ -121,12 +117,9 @@ fn of_earlier_runs_only_good_meshes_of_other_formats_stay_in_the_folder() {
 fn bad_input_leaves_the_earlier_results_as_they_are() {
     let scratch = Scratch::with_case(SMALLEST);
     scratch.run_coarse("").succeeds();
-    let names = scratch.names("output/wing");
-    let read = || names.iter().map(|name| scratch.bytes(&format!("output/wing/{name}")));
-    let earlier: Vec<_> = read().collect();
+    let earlier = scratch.contents("output/wing");
 
     scratch.run_coarse("--set geometry.naca=12").fails(2, "error: ");
 
-    assert_eq!(scratch.names("output/wing"), names);
-    assert!(read().eq(earlier), "a file was changed");
+    assert!(scratch.contents("output/wing") == earlier, "a file was changed");
 }

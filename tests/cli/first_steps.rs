@@ -1,14 +1,12 @@
 //! The first word of a command line, the options for keys that are set often, and cases to begin with.
 
 use std::fs;
-use std::path::Path;
 
-use super::{Finished, NO_PICTURES, SMALLEST, Scratch};
+use super::{Finished, NO_PICTURES, SMALLEST, Scratch, sets};
 
 /// A folder with the Eppler 387.
 fn with_section() -> Scratch {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases/airfoils/e387.dat");
-    Scratch::with(&[("e387.dat", &fs::read(file).unwrap())])
+    Scratch::with(&[("e387.dat", include_bytes!("../../cases/airfoils/e387.dat"))])
 }
 
 /// Runs gridgen on a coarse grid on the CPU, without pictures.
@@ -22,14 +20,10 @@ fn a_file_of_coordinates_is_gridded_as_a_case_of_two_lines_would_be() {
 
     let said = run(&scratch, "e387.dat").succeeds();
 
-    assert!(
-        said.starts_with(
-            "e387: converged\n  grid          65 x 33 points, 2048 cells; C-grid, since the trailing edge is sharp\n"
-        ),
-        "{said}"
-    );
+    let grid = "65 x 33 points, 2048 cells; C-grid, since the trailing edge is sharp";
+    assert!(said.starts_with(&format!("e387: converged\n  grid          {grid}\n")), "{said}");
     let grid = scratch.bytes("output/e387/mesh.vts");
-    fs::write(scratch.path("e387.toml"), "[geometry]\nfile = \"e387.dat\"\n").unwrap();
+    scratch.write("e387.toml", "[geometry]\nfile = \"e387.dat\"\n");
     run(&scratch, "e387.toml --output case").succeeds();
     run(&scratch, "output/e387/case.toml --output again").succeeds();
     assert!(grid == scratch.bytes("case/e387/mesh.vts"));
@@ -153,10 +147,8 @@ fn a_word_that_names_nothing_gets_the_nearest_that_does() {
 
 #[test]
 fn a_case_file_may_have_any_ending() {
-    let scratch = Scratch::with(&[
-        ("wing.case", SMALLEST.as_bytes()),
-        ("dotted", b"geometry.naca = '2412'\n"),
-    ]);
+    let scratch =
+        Scratch::with(&[("wing.case", &SMALLEST), ("dotted", b"geometry.naca = '2412'\n")]);
 
     for case in ["wing.case", "dotted"] {
         scratch.run(&format!("check {case}")).succeeds();
@@ -168,10 +160,10 @@ fn options_for_keys_are_those_of_set() {
     let scratch = Scratch::with_case(format!("{SMALLEST}[grid]\nfirst_cell = 1e-4\n"));
     let options =
         "--ni 81 --nj 41 --y-plus 2 --reynolds 1e6 --far-field 20 --topology C --format su2,vts";
-    let sets = "--set grid.ni=81 --set grid.nj=41 --set grid.y_plus=2 --set grid.reynolds=1e6 \
-                --set grid.far_field=20 --set grid.topology=C --set output.formats=su2,vts";
+    let keys = "grid.ni=81 grid.nj=41 grid.y_plus=2 grid.reynolds=1e6 grid.far_field=20 \
+                grid.topology=C output.formats=su2,vts";
 
-    for (folder, arguments) in [("short", options), ("long", sets)] {
+    for (folder, arguments) in [("short", options), ("long", &sets(keys))] {
         let all = format!("wing.toml {arguments} --output {folder} --backend cpu {NO_PICTURES}");
         scratch.run(&all).succeeds();
     }
@@ -239,12 +231,11 @@ fn all_errors_of_a_case_are_told_at_once() {
          wing.toml:7: newton.tolerance = \"x\": expected a number greater than 0 and less than 1\n    \
          hint: write a number, without quotes\n",
     );
-    fs::write(
-        scratch.path("flap.toml"),
+    scratch.write(
+        "flap.toml",
         "[[element]]\nname = \"main\"\ngeometry.naca = \"24125\"\ngeometry.angle = 2\n[[element]]\nname = \"flap\"\n\
          geometry.file = \"none.dat\"\n[background]\n[grid]\nni = 9\n",
-    )
-    .unwrap();
+    );
     let elements = scratch.run("check flap.toml");
     elements.fails(2, "error: 3 errors\n  flap.toml:4: ");
     elements.fails(2, "none.dat");

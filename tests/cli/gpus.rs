@@ -1,16 +1,15 @@
 //! Runs on GPUs, which are replaced by stand-in libraries.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufReader, Read, Write};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use super::{Finished, Scratch, signal};
-use support::stand_in::equip;
+use super::{Finished, Scratch, await_line, piped, signal};
 
 /// A grid that kernels on fibers solve in a moment: the text after the section, and a case.
 const SMALL: &str = "[grid]\nnj = 13\nfirst_cell = 1e-2\n";
@@ -20,15 +19,8 @@ fn small(section: &str) -> String {
     format!("[geometry]\nnaca = \"{section}\"\n{SMALL}{REST}")
 }
 
-/// The program on a machine with GPUs.
-fn gridgen(scratch: &Scratch, arguments: &str) -> Command {
-    let mut command = scratch.command(arguments);
-    equip(&mut command, &scratch.path("cache"));
-    command
-}
-
 fn run(scratch: &Scratch, arguments: &str) -> Finished {
-    Finished::from(gridgen(scratch, arguments).output().unwrap())
+    Finished::from(&mut scratch.equipped(arguments))
 }
 
 /// The device named in the report of a folder.
@@ -42,7 +34,7 @@ fn sections(many: usize) -> Scratch {
     let scratch = Scratch::with(&[]);
     for k in 0..many {
         let case = small(&(2410 + k).to_string());
-        std::fs::write(scratch.path(&format!("s{k}.toml")), case).unwrap();
+        scratch.write(&format!("s{k}.toml"), case);
     }
     scratch
 }
@@ -57,10 +49,6 @@ fn ended(mut child: Child, limit: Duration) -> Finished {
         thread::sleep(Duration::from_millis(10));
     }
     Finished::from(child.wait_with_output().unwrap())
-}
-
-fn piped(command: &mut Command) -> Child {
-    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
 #[test]
@@ -105,7 +93,7 @@ fn a_batch_shares_whole_cases_out_to_the_gpus() {
     for jobs in ["1", "4"] {
         let output = format!("jobs-{jobs}");
         let arguments = format!("--backend cuda --devices 0,1 --jobs {jobs} -o {output}");
-        let mut command = gridgen(&scratch, &format!("run *.toml {arguments}"));
+        let mut command = scratch.equipped(&format!("run *.toml {arguments}"));
 
         let table = ended(piped(&mut command), Duration::from_mins(1)).succeeds();
 
@@ -123,8 +111,8 @@ fn a_case_of_a_batch_that_fits_no_gpu_has_all_of_them_to_itself() {
     let scratch = sections(3);
     let larger =
         ["[geometry]\nnaca = \"2412\"\n[grid]\nnj = 17\nfirst_cell = 1e-3\n", REST].concat();
-    std::fs::write(scratch.path("s2.toml"), larger).unwrap();
-    let mut command = gridgen(&scratch, "run *.toml --backend cuda --devices 0,1 --jobs 2");
+    scratch.write("s2.toml", larger);
+    let mut command = scratch.equipped("run *.toml --backend cuda --devices 0,1 --jobs 2");
     // Between 262,500 and 262,600 KiB each case fits on one GPU, except the last.
     command.env("STAND_IN_MEMORY", "262550");
 
@@ -140,13 +128,9 @@ fn a_case_of_a_batch_that_fits_no_gpu_has_all_of_them_to_itself() {
 fn an_interrupted_run_on_two_gpus_keeps_its_state_and_goes_on() {
     let scratch = Scratch::with_case(small("2412"));
     let arguments = "wing.toml --backend cuda --devices 0,1 -v";
-    let mut child = piped(&mut gridgen(&scratch, arguments));
+    let mut child = piped(&mut scratch.equipped(arguments));
     let mut stderr = BufReader::new(child.stderr.take().unwrap());
-    let mut line = String::new();
-    while !line.starts_with("newton   1") {
-        line.clear();
-        assert!(stderr.read_line(&mut line).unwrap() > 0, "the run ended before step 1");
-    }
+    await_line(&mut stderr, "newton   1");
 
     signal(Signal::INT, &child);
     let mut said = String::new();
@@ -167,7 +151,7 @@ fn the_second_signal_ends_the_program_whatever_hangs() {
     let scratch = Scratch::with_case(small("2412"));
     for arguments in ["wing.toml --backend cuda", "run wing.toml --backend cuda"] {
         for name in [Signal::INT, Signal::TERM] {
-            let mut command = gridgen(&scratch, arguments);
+            let mut command = scratch.equipped(arguments);
             let child = piped(command.env("STAND_IN_STUCK", "init, exit"));
             // Waits until the program has called the driver.
             thread::sleep(Duration::from_millis(500));
@@ -189,7 +173,7 @@ fn the_second_signal_ends_the_program_whatever_hangs() {
 fn the_second_signal_ends_a_program_that_cannot_say_anything() {
     let scratch = Scratch::with_case(small("2412"));
     let (reader, mut writer) = std::io::pipe().unwrap();
-    let mut command = gridgen(&scratch, "wing.toml --backend cuda");
+    let mut command = scratch.equipped("wing.toml --backend cuda");
     command.env("STAND_IN_STUCK", "init, exit").stderr(writer.try_clone().unwrap());
     // This is the capacity of a pipe in Linux.
     writer.write_all(&vec![0; 65536]).unwrap();

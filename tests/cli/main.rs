@@ -68,16 +68,21 @@ struct Scratch(TempDir);
 impl Scratch {
     /// A folder with the case file `wing.toml`.
     fn with_case(case: impl AsRef<[u8]>) -> Self {
-        Self::with(&[("wing.toml", case.as_ref())])
+        Self::with(&[("wing.toml", &case)])
     }
 
     /// A folder with files of these names and contents.
-    fn with(files: &[(&str, &[u8])]) -> Self {
-        let folder = TempDir::new().unwrap();
-        for (name, bytes) in files {
-            fs::write(folder.path().join(name), bytes).unwrap();
-        }
-        Self(folder)
+    fn with(files: &[(&str, &dyn AsRef<[u8]>)]) -> Self {
+        let scratch = Self(TempDir::new().unwrap());
+        files.iter().for_each(|(name, contents)| scratch.write(name, contents));
+        scratch
+    }
+
+    /// Writes a file; a folder that it needs is made.
+    fn write(&self, name: &str, contents: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, contents).unwrap();
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -87,8 +92,22 @@ impl Scratch {
     fn bytes(&self, name: &str) -> Vec<u8> {
         fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
+
     fn text(&self, name: &str) -> String {
         String::from_utf8(self.bytes(name)).unwrap()
+    }
+
+    /// The files below a folder with their contents, without the folder that all results have.
+    fn contents(&self, folder: &str) -> Vec<(String, Vec<u8>)> {
+        let files = |name: String| {
+            let path = format!("{folder}/{name}");
+            if self.path(&path).is_dir() {
+                self.contents(&path)
+            } else {
+                vec![(path.clone(), self.bytes(&path))]
+            }
+        };
+        self.names(folder).into_iter().flat_map(files).collect()
     }
 
     fn json(&self, name: &str) -> Value {
@@ -117,15 +136,22 @@ impl Scratch {
         command
     }
 
+    /// That command on a machine with GPUs, which are replaced by stand-in libraries.
+    #[cfg(all(feature = "cuda", target_os = "linux"))]
+    fn equipped(&self, arguments: &str) -> Command {
+        let mut command = self.command(arguments);
+        support::stand_in::equip(&mut command, &self.path("cache"));
+        command
+    }
+
     /// Runs gridgen in this folder.
     fn run(&self, arguments: &str) -> Finished {
-        Finished::from(self.command(arguments).output().unwrap())
+        Finished::from(&mut self.command(arguments))
     }
 
     /// Starts gridgen in this folder; its output can be read.
     fn start(&self, arguments: &str) -> Child {
-        let mut command = self.command(arguments);
-        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        piped(&mut self.command(arguments))
     }
 
     /// Runs gridgen on `wing.toml` with a coarse grid, without pictures, on the CPU.
@@ -145,7 +171,35 @@ fn bash(scratch: &Scratch, wrapper: &[&str], script: &str, arguments: &str) -> F
     let mut command = Command::new(wrapper.first().unwrap_or(&"env"));
     command.args(wrapper.iter().skip(1)).args(["bash", "-c", script, "bash"]);
     command.arg(assert_cmd::cargo::cargo_bin!("gridgen")).args(arguments.split_whitespace());
-    Finished::from(command.current_dir(scratch.path(".")).output().unwrap())
+    Finished::from(command.current_dir(scratch.path(".")))
+}
+
+/// Starts a program whose output can be read.
+fn piped(command: &mut Command) -> Child {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// Reads messages until a line that begins so.
+#[cfg(target_os = "linux")]
+fn await_line(messages: &mut impl std::io::BufRead, start: &str) {
+    let mut line = String::new();
+    while !line.starts_with(start) {
+        line.clear();
+        assert!(messages.read_line(&mut line).unwrap() > 0, "the run ended before `{start}`");
+    }
+}
+
+/// Asserts that a text has these parts.
+#[track_caller]
+fn has(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "`{part}` is not in\n{text}");
+    }
+}
+
+/// The options that set these keys, which spaces separate.
+fn sets(keys: &str) -> String {
+    keys.split_whitespace().map(|set| format!("--set {set} ")).collect()
 }
 
 fn gridgen(folder: &Path) -> Command {
@@ -167,6 +221,12 @@ struct Finished {
     code: i32,
     stdout: String,
     stderr: String,
+}
+
+impl From<&mut Command> for Finished {
+    fn from(command: &mut Command) -> Self {
+        command.output().unwrap().into()
+    }
 }
 
 impl From<Output> for Finished {
@@ -215,10 +275,10 @@ impl Finished {
     }
 
     /// Names and statuses of the cases in the table of a batch that was run with `--json`.
-    fn statuses(&self) -> Vec<(String, String)> {
+    fn statuses(&self) -> Vec<String> {
         let table: Value = serde_json::from_str(&self.stdout).unwrap();
-        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let text = |row: &Value, key: &str| row[key].as_str().unwrap().to_owned();
         let rows = table["cases"].as_array().unwrap();
-        rows.iter().map(|row| (text(&row["name"]), text(&row["status"]))).collect()
+        rows.iter().map(|row| text(row, "name") + ": " + &text(row, "status")).collect()
     }
 }

@@ -2,14 +2,12 @@
 
 use std::fs;
 
-use super::{SMALLEST, Scratch};
+use super::{SMALLEST, Scratch, sets};
 
 const OPENFOAM: &str = "--set output.formats=openfoam";
 
-fn run(scratch: &Scratch, sets: &str) -> String {
-    let sets = sets.split_whitespace().map(|set| format!("--set {set}"));
-    let sets = sets.collect::<Vec<_>>().join(" ");
-    let finished = scratch.run_coarse(&format!("{OPENFOAM} {sets}"));
+fn run(scratch: &Scratch, keys: &str) -> String {
+    let finished = scratch.run_coarse(&format!("{OPENFOAM} {}", sets(keys)));
     assert_eq!(finished.code, 0, "{finished:?}");
     finished.stderr
 }
@@ -112,7 +110,7 @@ fn a_changed_set_up_is_kept_and_its_missing_patches_are_printed() {
     let mine = read(&scratch, "0/U").replace("(1 0 0)", "(2 0 0)");
     fs::write(&field, &mine).unwrap();
     let omega = "boundaryField\n{\n    \".*\" { type zeroGradient; }\n}\n";
-    fs::write(scratch.path("output/wing/openfoam/0/omega"), omega).unwrap();
+    scratch.write("output/wing/openfoam/0/omega", omega);
     fs::create_dir(scratch.path("output/wing/openfoam/100")).unwrap();
 
     let same = run(&scratch, "");
@@ -140,9 +138,8 @@ fn a_changed_set_up_is_kept_and_its_missing_patches_are_printed() {
 fn patches_missing_from_a_set_up_for_a_converted_mesh_are_printed() {
     let scratch = Scratch::with_case(SMALLEST);
     scratch.run_coarse("-o .").succeeds();
-    fs::create_dir_all(scratch.path("case/0")).unwrap();
     let velocity = "boundaryField\n{\n    wing { type slip; }\n    farfield { type slip; }\n}\n";
-    fs::write(scratch.path("case/0/U"), velocity).unwrap();
+    scratch.write("case/0/U", velocity);
 
     let done = scratch.run("convert wing/mesh.vts -o case --to openfoam");
 
@@ -164,7 +161,7 @@ fn force_coefficients_refer_to_the_chord_and_the_place_of_the_section() {
         .map(|k| f64::from(k % 24) / 24.0 * std::f64::consts::TAU)
         .map(|angle| format!("{} {}\n", 5.0 + angle.cos(), 1.0 + angle.sin()))
         .collect();
-    fs::write(scratch.path("circle.dat"), circle.concat()).unwrap();
+    scratch.write("circle.dat", circle.concat());
     let read_numbers = |sets: &str| {
         run(&scratch, sets);
         ["CofR", "lRef", "Aref"].map(|key| numbers(&scratch, "output/wing/openfoam", key))

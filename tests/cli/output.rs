@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 
-use super::{COARSE, Finished, NO_PICTURES, SMALLEST, Scratch};
+use super::{COARSE, Finished, NO_PICTURES, SMALLEST, Scratch, has};
 
 const FORCE: &str =
     "hint: move it away, choose another output folder, or replace it with --force\n";
@@ -16,25 +16,10 @@ fn with_mesh() -> Scratch {
 
 /// Puts a user's mesh into an OpenFOAM case.
 fn someones_mesh(scratch: &Scratch, constant: &str) {
-    let mesh = scratch.path(constant).join("polyMesh");
-    fs::create_dir_all(mesh.join("sets")).unwrap();
     for name in ["points", "faces", "owner", "neighbour", "boundary", "cellZones", "sets/wheels"] {
-        fs::write(mesh.join(name), format!("the motor bike's {name}")).unwrap();
+        let own = format!("the motor bike's {name}");
+        scratch.write(&format!("{constant}/polyMesh/{name}"), own);
     }
-}
-
-/// All files below a folder with their contents.
-fn contents(scratch: &Scratch, folder: &str) -> Vec<(String, Vec<u8>)> {
-    let mut found = Vec::new();
-    for name in scratch.names(folder) {
-        let path = format!("{folder}/{name}");
-        if scratch.path(&path).is_dir() {
-            found.extend(contents(scratch, &path));
-        } else {
-            found.push((path.clone(), scratch.bytes(&path)));
-        }
-    }
-    found
 }
 
 const TO_OPENFOAM: &str = "convert wing/mesh.vts --to openfoam -o";
@@ -45,9 +30,9 @@ const POLY_MESH: [&str; 5] = ["boundary", "faces", "neighbour", "owner", "points
 /// Asserts that a run is refused since this file is a user's, and that no file in a folder changes.
 #[track_caller]
 fn stays(scratch: &Scratch, folder: &str, run: impl FnOnce() -> Finished, path: &str, why: &str) {
-    let before = contents(scratch, folder);
+    let before = scratch.contents(folder);
     run().is_refused(&format!("error: cannot write {path}: {why}\n{FORCE}"));
-    assert_eq!(contents(scratch, folder), before);
+    assert_eq!(scratch.contents(folder), before);
 }
 
 const OTHERS: &str = "there is something that gridgen did not write";
@@ -73,8 +58,7 @@ fn what_somebody_added_to_a_mesh_of_gridgens_is_not_removed() {
     let scratch = with_mesh();
     let run = |more: &str| scratch.run(&format!("{TO_OPENFOAM} case {more}"));
     run("").succeeds();
-    fs::create_dir(scratch.path("case/constant/polyMesh/sets")).unwrap();
-    fs::write(scratch.path("case/constant/polyMesh/sets/wake"), "cells").unwrap();
+    scratch.write("case/constant/polyMesh/sets/wake", "cells");
 
     stays(&scratch, "case", || run("--span-cells 2"), "case/constant/polyMesh/sets", OTHERS);
 }
@@ -85,13 +69,13 @@ fn a_mesh_that_somebody_changed_is_not_replaced() {
     let scratch = with_mesh();
     let run = |more: &str| scratch.run(&format!("{TO_OPENFOAM} case {more}"));
     run("").succeeds();
-    let points = scratch.path("case/constant/polyMesh/points");
-    let text = fs::read_to_string(&points).unwrap();
-    fs::write(&points, text.replacen("(1e0 ", "(2e0 ", 1)).unwrap();
+    let points = "case/constant/polyMesh/points";
+    let text = scratch.text(points);
+    scratch.write(points, text.replacen("(1e0 ", "(2e0 ", 1));
 
-    stays(&scratch, "case", || run(""), "case/constant/polyMesh/points", CHANGED);
+    stays(&scratch, "case", || run(""), points, CHANGED);
     run("--force").succeeds();
-    assert_eq!(fs::read_to_string(&points).unwrap(), text);
+    assert_eq!(scratch.text(points), text);
 }
 
 #[cfg(unix)]
@@ -171,40 +155,39 @@ fn a_changed_set_up_for_su2_stays() {
     let scratch = Scratch::with_case(SMALLEST);
     let run = |more: &str| scratch.run_coarse(&format!("--set output.formats=su2 {more}"));
     run("").succeeds();
-    let path = scratch.path("output/wing/su2.cfg");
-    assert!(scratch.text("output/wing/su2.cfg").contains("\nMESH_FILENAME= mesh.su2\n"));
-    assert!(scratch.text("output/wing/su2.cfg").contains("\nSOLVER= EULER\n"));
+    let path = "output/wing/su2.cfg";
+    assert!(scratch.text(path).contains("\nMESH_FILENAME= mesh.su2\n"));
+    assert!(scratch.text(path).contains("\nSOLVER= EULER\n"));
 
     run("--set grid.reynolds=1e6").succeeds();
-    let written = scratch.text("output/wing/su2.cfg");
+    let written = scratch.text(path);
     assert!(written.contains("\nSOLVER= RANS\n"), "{written}");
     let mine = written.replace("AOA= 0.0", "AOA= 2.0");
-    fs::write(&path, &mine).unwrap();
+    scratch.write(path, &mine);
     let kept = run("");
     let note = "note: kept as you changed them, --force replaces them: output/wing/su2.cfg\n";
     assert!(kept.stderr.contains(note), "{kept:?}");
-    assert_eq!(scratch.text("output/wing/su2.cfg"), mine);
+    assert_eq!(scratch.text(path), mine);
     kept.succeeds();
 
     run("--force").succeeds();
-    assert!(scratch.text("output/wing/su2.cfg").contains("AOA= 0.0"));
+    assert!(scratch.text(path).contains("AOA= 0.0"));
 }
 
 /// Other programs use the names of results, too.
 #[test]
 fn files_of_others_that_have_the_names_of_results_stay() {
     let scratch = Scratch::with_case(SMALLEST);
-    fs::create_dir_all(scratch.path("output/wing")).unwrap();
     for name in ["mesh.su2", "jacobian-3.mtx", "quality.png", "mesh.failed.cgns"] {
-        fs::write(scratch.path("output/wing").join(name), "mine").unwrap();
+        scratch.write(&format!("output/wing/{name}"), "mine");
     }
-    let before = contents(&scratch, "output/wing");
+    let before = scratch.contents("output/wing");
 
     // None of these files conflicts.
     scratch.run_coarse("").succeeds();
     scratch.run_coarse("--set newton.max_iterations=1");
     scratch.run_coarse("").succeeds();
-    let now = contents(&scratch, "output/wing");
+    let now = scratch.contents("output/wing");
     assert!(before.iter().all(|file| now.contains(file)), "{:?}", scratch.names("output/wing"));
 
     // One of them does; this is reported before the work, which would take a step.
@@ -229,7 +212,7 @@ fn a_result_that_somebody_changed_is_not_replaced_and_one_that_is_copied_is() {
         fs::copy(at("output"), at("copy")).unwrap();
     }
     let mesh = scratch.text("output/wing/mesh.su2").replace("airfoil", "wall");
-    fs::write(scratch.path("output/wing/mesh.su2"), mesh).unwrap();
+    scratch.write("output/wing/mesh.su2", mesh);
 
     stays(&scratch, "output/wing", || su2(""), "output/wing/mesh.su2", CHANGED);
     su2("-o copy").succeeds();
@@ -238,7 +221,7 @@ fn a_result_that_somebody_changed_is_not_replaced_and_one_that_is_copied_is() {
 #[test]
 fn a_neutral_map_of_somebodys_beside_a_converted_mesh_stays() {
     let scratch = with_mesh();
-    fs::write(scratch.path("wing.nmf"), "# by hand\n").unwrap();
+    scratch.write("wing.nmf", "# by hand\n");
     let run = |more: &str| scratch.run(&format!("convert wing/mesh.vts -o wing.p3d {more}"));
 
     stays(&scratch, ".", || run(""), "wing.nmf", OTHERS);
@@ -252,9 +235,8 @@ fn a_neutral_map_of_somebodys_beside_a_converted_mesh_stays() {
 #[test]
 fn the_solution_of_a_system_replaces_no_file_of_somebodys() {
     let matrix = "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n";
-    let scratch = Scratch::with(&[("A.mtx", matrix.as_bytes())]);
-    fs::create_dir_all(scratch.path("output/A")).unwrap();
-    fs::write(scratch.path("output/A/x.mtx"), "mine").unwrap();
+    let scratch = Scratch::with(&[("A.mtx", &matrix)]);
+    scratch.write("output/A/x.mtx", "mine");
 
     let run = |more: &str| scratch.run(&format!("solve A.mtx --backend cpu {more}"));
 
@@ -365,13 +347,12 @@ fn a_second_run_into_a_folder_is_refused_and_disturbs_nothing() {
 
         assert_eq!(second.code, 2, "{second:?}");
         let said = [second.stdout, second.stderr].concat();
-        for part in [
+        let parts = [
             "cannot write into output/wing: another run of gridgen does so",
             "hint: wait until that one is done",
             "srun, mpirun or torchrun",
-        ] {
-            assert!(said.contains(part), "{said}");
-        }
+        ];
+        has(&said, &parts);
     }
     scratch.run_coarse("-o else").succeeds();
 

@@ -26,17 +26,14 @@ fn scratch() -> Scratch {
 
 /// Asserts that a command is refused because `output` is `input`, and that no file changes.
 fn stays(scratch: &Scratch, arguments: &str, output: &str, input: &str) {
-    let names = scratch.names(".");
-    let files = || names.iter().filter(|name| scratch.path(name).is_file());
-    let before: Vec<_> = files().map(|name| scratch.bytes(name)).collect();
+    let before = scratch.contents(".");
 
     scratch.run(arguments).is_refused(&format!(
         "error: cannot write {output}: it is the same file as {input}\n\
          hint: choose another name, or another output folder\n"
     ));
 
-    assert!(files().map(|name| scratch.bytes(name)).eq(before), "{arguments} changed a file");
-    assert_eq!(scratch.names("."), names, "{arguments}");
+    assert!(scratch.contents(".") == before, "{arguments} changed a file");
 }
 
 #[test]
@@ -100,8 +97,7 @@ fn derivatives_are_not_written_under_the_name_of_a_mesh() {
 #[test]
 fn a_link_stays_and_its_target_is_written() {
     let scratch = scratch();
-    fs::create_dir(scratch.path("far")).unwrap();
-    fs::write(scratch.path("far/old.su2"), "old").unwrap();
+    scratch.write("far/old.su2", "old");
     symlink("far/old.su2", scratch.path("link.su2")).unwrap();
     symlink("far/new.vtk", scratch.path("dangling.vtk")).unwrap();
     symlink("far/wall.dat", scratch.path("w.dat")).unwrap();
@@ -190,7 +186,7 @@ fn standard_output_can_be_named() {
     let arguments = format!("move {REFERENCE} --wall /dev/stdout");
     let whole = scratch.run(&arguments).succeeds();
     assert!(whole.starts_with(&wall) && whole.contains("written:"), "{whole}");
-    fs::write(scratch.path("log"), "before\n").unwrap();
+    scratch.write("log", "before\n");
 
     for (to, before) in [(">> log", "before\n"), ("> log", "")] {
         bash(&scratch, &[], &format!("\"$@\" {to}"), &arguments).succeeds();
@@ -234,14 +230,13 @@ fn a_link_to_nowhere_is_no_output_folder() {
 #[test]
 fn a_picture_that_gridgen_did_not_draw_stays() {
     let scratch = scratch();
-    fs::create_dir(scratch.path("pp")).unwrap();
     for (command, input, name) in [
         ("airfoil", "0012", "0012.png"),
         ("airfoil", "wing.toml", "wing.svg"),
         ("quality", MESH, "mesh.vts.quality.png"),
     ] {
         let path = format!("pp/{name}");
-        fs::write(scratch.path(&path), "by hand").unwrap();
+        scratch.write(&path, "by hand");
         let run = |more: &str| scratch.run(&format!("{command} {input} -o pp {more}"));
 
         run("").is_refused(&format!(
@@ -259,8 +254,7 @@ fn a_picture_that_gridgen_did_not_draw_stays() {
 #[test]
 fn inputs_in_the_output_folder_stay() {
     let matrix = "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n";
-    let scratch =
-        Scratch::with(&[("A.mtx", matrix.as_bytes()), ("wing.toml", SMALLEST.as_bytes())]);
+    let scratch = Scratch::with(&[("A.mtx", &matrix), ("wing.toml", &SMALLEST)]);
     let solve = "solve A.mtx --backend cpu";
     scratch.run(solve).succeeds();
     let is_the_same = |finished: Finished, output: &str, input: &str| {
@@ -275,8 +269,7 @@ fn inputs_in_the_output_folder_stay() {
     is_the_same(again, "output/A/x.mtx", "output/A/x.mtx");
     assert_eq!(scratch.bytes("output/A/x.mtx"), solution);
 
-    fs::create_dir(scratch.path("mine")).unwrap();
-    fs::write(scratch.path("mine/case.toml"), format!("name = 'mine'\n{SMALLEST}")).unwrap();
+    scratch.write("mine/case.toml", format!("name = 'mine'\n{SMALLEST}"));
     let mine = format!("mine/case.toml -o . --force {COARSE}");
     is_the_same(scratch.run(&mine), "./mine/case.toml", "mine/case.toml");
     // A case that gridgen wrote is replaced.

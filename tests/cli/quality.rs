@@ -1,7 +1,5 @@
 //! `gridgen quality`.
 
-use std::fs;
-
 use serde_json::Value;
 
 use super::{SMALLEST, Scratch};
@@ -60,7 +58,7 @@ fn a_folded_mesh_exits_with_1_and_names_the_cell() {
     // In 3 x 3 unit squares, node (1, 1) is moved beyond its neighbour.
     let x = "0 1 2 0 2.5 2 0 1 2";
     let mesh = format!("1\n3 3 1\n{x}\n0 0 0 1 1 1 2 2 2\n0 0 0 0 0 0 0 0 0\n");
-    let scratch = Scratch::with(&[("mesh.p3d", mesh.as_bytes())]);
+    let scratch = Scratch::with(&[("mesh.p3d", &mesh)]);
 
     let finished = scratch.run("quality mesh.p3d --no-pictures");
 
@@ -69,14 +67,14 @@ fn a_folded_mesh_exits_with_1_and_names_the_cell() {
 
 #[test]
 fn what_is_no_mesh_is_refused_with_exit_code_2() {
-    let scratch = Scratch::with(&[("mesh.p3d", b"2 2\n0 1 0 1 0 0 1\n".as_slice())]);
+    let scratch = Scratch::with(&[("mesh.p3d", b"2 2\n0 1 0 1 0 0 1\n")]);
 
     scratch.run("quality mesh.p3d").is_refused(
         "error: mesh.p3d: not a Plot3D file: no layout fits its 9 numbers\n\
          hint: the reader knows text, Fortran records and plain binary, in two or three dimensions\n",
     );
     scratch.run("quality absent.vts").fails(2, "absent.vts");
-    fs::write(scratch.path("mesh.vts"), b"\x1f\x8b\x08").unwrap();
+    scratch.write("mesh.vts", b"\x1f\x8b\x08");
     scratch.run("quality mesh.vts").is_refused(
         "error: mesh.vts: packed by gzip, which is not read\n\
          hint: unpack it first, and give what was in it\n",
@@ -95,7 +93,7 @@ ZONE T=right I=3 J=3 F=BLOCK
 
 #[test]
 fn zones_and_their_interfaces_are_measured() {
-    let scratch = Scratch::with(&[("two.dat", TWO.as_bytes())]);
+    let scratch = Scratch::with(&[("two.dat", &TWO)]);
 
     let said = scratch.run("quality two.dat --no-pictures").succeeds();
 

@@ -1,7 +1,6 @@
 //! Processes started by a launcher: a batch that they share, and refusals, which are reported once.
 
-use std::net::TcpListener;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -9,7 +8,9 @@ use gridgen::formats::npy;
 use serde_json::Value;
 use support::stand_in::equip;
 
-use super::{COARSE, Finished, SMALLEST, Scratch};
+use super::movement::{REFERENCE, small};
+use super::webdriver::free_port;
+use super::{COARSE, Finished, SMALLEST, Scratch, piped};
 
 /// Variables that a launcher sets for rank `rank` of `size`; the ranks meet at a port of this host.
 pub(super) type Launcher = fn(rank: usize, size: usize, port: u16) -> Vec<(&'static str, String)>;
@@ -44,10 +45,6 @@ fn slurm(rank: usize, size: usize, port: u16) -> Vec<(&'static str, String)> {
     ]
 }
 
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
 /// Starts ranks in a folder with these arguments, and with additional settings for each.
 pub(super) fn start(
     folder: &Scratch,
@@ -61,7 +58,7 @@ pub(super) fn start(
         let mut command = folder.command(arguments);
         command.envs(launcher(rank, size, port));
         own(rank, &mut command);
-        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        piped(&mut command)
     };
     (0..size).map(rank).collect()
 }
@@ -72,13 +69,11 @@ pub(super) fn ended(ranks: Vec<Child>) -> Vec<Finished> {
 
 /// A folder with these cases, named in their order.
 fn cases(sets: &[(&str, &str)]) -> Scratch {
-    let texts: Vec<(String, String)> = sets
-        .iter()
-        .map(|(name, grid)| (format!("{name}.toml"), format!("{SMALLEST}\n[grid]\n{grid}\n")))
-        .collect();
-    let files: Vec<(&str, &[u8])> =
-        texts.iter().map(|(name, text)| (name.as_str(), text.as_bytes())).collect();
-    Scratch::with(&files)
+    let folder = Scratch::with(&[]);
+    for (name, grid) in sets {
+        folder.write(&format!("{name}.toml"), format!("{SMALLEST}\n[grid]\n{grid}\n"));
+    }
+    folder
 }
 
 const BATCH: &str = "run *.toml --backend cpu --json --set output.pictures=false";
@@ -211,7 +206,7 @@ fn a_process_is_on_its_own_where_it_is_told_to_or_the_launcher_has_one_rank() {
     for (size, more) in [(4, "--ranks threads"), (1, "")] {
         let mut command = folder.command(&format!("{alone} {more} --force"));
 
-        Finished::from(command.envs(slurm(0, size, 7)).output().unwrap()).succeeds();
+        Finished::from(command.envs(slurm(0, size, 7))).succeeds();
     }
     let message = "error: no launcher that is known has started this process\n\
                    hint: start the ranks by srun, mpirun or torchrun\n";
@@ -225,14 +220,10 @@ fn a_process_is_on_its_own_where_it_is_told_to_or_the_launcher_has_one_rank() {
 /// Two processes on one GPU, replaced by stand-in libraries: each has a band, and the first writes.
 #[test]
 fn a_grid_is_moved_by_the_processes_of_a_launcher() {
-    let scratch = Scratch::with_case(
-        "geometry.naca = \"2412\"\nnewton.tolerance = 1e-12\noutput.reference = true\n\
-         [grid]\ntopology = \"O\"\nni = 33\nnj = 13\nfirst_cell = 1e-2\nfar_field = 8.0\n",
-    );
-    scratch.run("wing.toml --backend cpu -q").succeeds();
+    let scratch = small();
     let weights: Vec<f64> = (0..2 * 13 * 33).map(|k| f64::from(k).sin()).collect();
     npy::write(&scratch.path("dJdX.npy"), &[13, 33, 2], &weights).unwrap();
-    let adjoint = "move output/wing/reference.grd --adjoint dJdX.npy -o";
+    let adjoint = format!("move {REFERENCE} --adjoint dJdX.npy -o");
     scratch.run(&format!("{adjoint} cpu.npy --backend cpu")).succeeds();
     let arguments = format!("{adjoint} ranks.npy --devices 0");
 

@@ -1,14 +1,14 @@
 //! Processes started by a launcher, each with a GPU, which is replaced by stand-in libraries.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufReader, Read};
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use super::ranks::{ended, open_mpi, start};
-use super::{Finished, Scratch};
+use super::{Finished, Scratch, await_line};
 use support::stand_in::equip;
 
 /// A grid that kernels on fibers solve in a moment, wide enough for four bands.
@@ -38,7 +38,7 @@ fn threads(scratch: &Scratch, devices: &str, options: &str) -> [Vec<u8>; 2] {
     let run = format!("wing.toml -o threads --ranks threads --devices {devices} {options}");
     let mut command = scratch.command(&run);
     equipped(scratch, 4)(0, &mut command);
-    Finished::from(command.output().unwrap()).succeeds();
+    Finished::from(&mut command).succeeds();
     results(scratch, "threads").0
 }
 
@@ -73,7 +73,7 @@ fn elements_of_processes_are_those_of_threads() {
     let ranks = ended(start(&scratch, open_mpi, 2, "wing.toml -o ranks", equipped(&scratch, 2)));
     let mut threads = scratch.command("wing.toml -o threads --devices 0,1");
     equipped(&scratch, 2)(0, &mut threads);
-    Finished::from(threads.output().unwrap()).succeeds();
+    Finished::from(&mut threads).succeeds();
 
     assert!(ranks.iter().all(|rank| rank.code == 0), "{ranks:?}");
     let [found, expected] =
@@ -124,11 +124,7 @@ fn a_rank_that_is_killed_while_others_wait_for_its_kernels_ends_them() {
     let larger = "wing.toml -v --set grid.ni=257 --set grid.nj=65 --set grid.first_cell=1e-4";
     let mut ranks = start(&scratch, open_mpi, 3, larger, equipped(&scratch, 3));
     let mut stderr = BufReader::new(ranks[0].stderr.take().unwrap());
-    let mut line = String::new();
-    while !line.starts_with("newton   0") {
-        line.clear();
-        assert!(stderr.read_line(&mut line).unwrap() > 0, "the run ended before its first step");
-    }
+    await_line(&mut stderr, "newton   0");
 
     let started = Instant::now();
     let mut killed = ranks.pop().unwrap();

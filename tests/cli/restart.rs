@@ -1,7 +1,6 @@
 //! Interrupted runs and their continuation.
 #![cfg(target_os = "linux")]
 
-use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::Child;
 use std::thread;
@@ -9,7 +8,7 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
-use super::{Finished, NO_PICTURES, SMALLEST, Scratch, signal};
+use super::{Finished, NO_PICTURES, SMALLEST, Scratch, await_line, signal};
 
 /// A grid whose Newton steps take long enough to be interrupted.
 const FINE: &str = "--backend cpu --set grid.ni=385 --set grid.nj=193 --set output.pictures=false";
@@ -22,11 +21,7 @@ const HINT_OTHER: &str = "hint: section, grid, initial grid and control function
 fn running(scratch: &Scratch, step: usize, arguments: &str) -> (Child, impl BufRead + use<>) {
     let mut child = scratch.start(&format!("wing.toml -v {FINE} {arguments}"));
     let mut stderr = BufReader::new(child.stderr.take().unwrap());
-    let mut line = String::new();
-    while !line.starts_with(&format!("newton {step:>3}")) {
-        line.clear();
-        assert!(stderr.read_line(&mut line).unwrap() > 0, "the run ended before step {step}");
-    }
+    await_line(&mut stderr, &format!("newton {step:>3}"));
     (child, stderr)
 }
 
@@ -102,8 +97,8 @@ fn a_killed_run_continues_from_its_last_restart_file() {
 /// Cases after the interrupted one are not started; the next batch continues with them.
 #[test]
 fn an_interrupted_batch_continues_where_it_stopped() {
-    let names = ["a.toml", "b.toml", "c.toml"];
-    let scratch = Scratch::with(&names.map(|name| (name, SMALLEST.as_bytes())));
+    let scratch =
+        Scratch::with(&[("a.toml", &SMALLEST), ("b.toml", &SMALLEST), ("c.toml", &SMALLEST)]);
     let arguments = format!("run -v --jobs 1 a.toml b.toml c.toml {FINE}");
     let mut child = scratch.start(&arguments);
     let mut stderr = BufReader::new(child.stderr.take().unwrap());
@@ -168,7 +163,7 @@ fn a_batch_begins_anew_where_the_restart_file_is_of_no_use() {
     assert_eq!(steps(&scratch, "output"), steps(&scratch, "whole"));
 
     assert_eq!(batch(LIMIT).code, 1);
-    fs::write(scratch.path(RESTART), &scratch.bytes(RESTART)[..1000]).unwrap();
+    scratch.write(RESTART, &scratch.bytes(RESTART)[..1000]);
     batch("").succeeds();
 }
 
@@ -239,7 +234,7 @@ fn a_section_that_changed_makes_another_case() {
     let section = include_bytes!("../../cases/airfoils/e387.dat");
     let scratch = Scratch::with(&[("wing.toml", case), ("e387.dat", section)]);
     scratch.run_coarse(LIMIT);
-    fs::write(scratch.path("e387.dat"), [&section[..], b"\n"].concat()).unwrap();
+    scratch.write("e387.dat", [&section[..], b"\n"].concat());
 
     let refused = scratch.run_coarse(&format!("--restart {RESTART}"));
 
@@ -252,7 +247,7 @@ fn a_damaged_restart_file_and_other_files_are_refused() {
     scratch.run_coarse(LIMIT);
     let good = scratch.bytes(RESTART);
     let refused = |bytes: &[u8], message: &str| {
-        fs::write(scratch.path("r.bin"), bytes).unwrap();
+        scratch.write("r.bin", bytes);
         scratch.run_coarse("--restart r.bin").is_refused(message);
     };
 

@@ -1,6 +1,6 @@
 //! `gridgen airfoil`.
 
-use super::{Finished, Scratch};
+use super::{Finished, Scratch, has};
 
 /// A file that starts with the lower surface, separated by tabs, with a repeated point.
 const SECTION: &str = "A wing\n1\t0\n.5\t-.05\n.25\t-.06\n.1\t-.04\n.02\t-.02\n0.\t0.\n0.\t0.\n\
@@ -8,19 +8,18 @@ const SECTION: &str = "A wing\n1\t0\n.5\t-.05\n.25\t-.06\n.1\t-.04\n.02\t-.02\n0
 
 #[test]
 fn the_contour_read_from_a_file_is_printed_and_drawn() {
-    let scratch = Scratch::with(&[("wing.dat", SECTION.as_bytes())]);
+    let scratch = Scratch::with(&[("wing.dat", &SECTION)]);
 
     let said = scratch.run("airfoil wing.dat --output pictures").succeeds();
 
-    for part in [
+    let parts = [
         "A wing\n  points     11\n",
         "  camber     0.000 % at",
         "  edge       closed, surfaces meet at ",
         "  The repeated point in line 8 was dropped.\n",
         "  The lower surface came first; the order was reversed.\n",
-    ] {
-        assert!(said.contains(part), "`{part}` is not in\n{said}");
-    }
+    ];
+    has(&said, &parts);
     assert_eq!(scratch.names("pictures"), ["wing.png", "wing.svg"]);
     let svg = scratch.text("pictures/wing.svg");
     assert!(svg.contains("A wing") && svg.contains("Trailing edge"));
@@ -32,8 +31,7 @@ fn the_contour_read_from_a_file_is_printed_and_drawn() {
 fn measures_of_a_naca_section_agree_with_its_definition() {
     for designation in ["0012", "NACA 0012", "naca0012"] {
         let run = ["airfoil", designation, "--no-pictures"];
-        let run = Scratch::with(&[]).gridgen().args(run).output().unwrap();
-        let said = Finished::from(run).succeeds();
+        let said = Finished::from(Scratch::with(&[]).gridgen().args(run)).succeeds();
 
         assert!(said.contains("thickness  12.00"), "{said}");
         assert!(said.contains("% at x = 0.300"), "{said}");
@@ -44,7 +42,7 @@ fn measures_of_a_naca_section_agree_with_its_definition() {
 
 #[test]
 fn files_without_a_section_are_refused_with_exit_code_2() {
-    let scratch = Scratch::with(&[("wing.dat", b"1 0\n0 0\n".as_slice())]);
+    let scratch = Scratch::with(&[("wing.dat", b"1 0\n0 0\n")]);
 
     scratch.run("airfoil wing.dat").is_refused(
         "error: wing.dat: 2 distinct points, at least 10 are needed\n\

@@ -26,7 +26,7 @@ fn channel(shaken: f64) -> String {
 
 #[test]
 fn a_smoothed_mesh_is_better_and_its_sides_stay() {
-    let scratch = Scratch::with(&[("mesh.p3d", channel(0.3).as_bytes())]);
+    let scratch = Scratch::with(&[("mesh.p3d", &channel(0.3))]);
 
     let said = scratch.run("smooth mesh.p3d -o better.p3d --dimensions 2 --report").succeeds();
 
@@ -79,7 +79,7 @@ fn a_grid_around_a_body_is_written_in_any_format() {
 /// Without a solution nothing is written, and the exit code is 1.
 #[test]
 fn a_mesh_that_is_not_solved_for_exits_with_1() {
-    let scratch = Scratch::with(&[("mesh.p3d", channel(0.3).as_bytes())]);
+    let scratch = Scratch::with(&[("mesh.p3d", &channel(0.3))]);
 
     let finished = scratch.run("smooth mesh.p3d -o better.p3d --set newton.max_iterations=1");
 
@@ -90,7 +90,7 @@ fn a_mesh_that_is_not_solved_for_exits_with_1() {
 
 #[test]
 fn sides_that_do_not_fit_are_refused() {
-    let scratch = Scratch::with(&[("mesh.p3d", channel(0.0).as_bytes())]);
+    let scratch = Scratch::with(&[("mesh.p3d", &channel(0.0))]);
 
     scratch
         .run("smooth mesh.p3d -o a.p3d --walls floor")

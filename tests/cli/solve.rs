@@ -1,6 +1,5 @@
 //! Linear systems from files.
 
-use std::fs;
 use std::path::Path;
 
 use gridgen::files::restart;
@@ -37,7 +36,7 @@ fn with_grid() -> Scratch {
 
 /// A folder with a matrix.
 fn with(name: &str, matrix: &str) -> Scratch {
-    Scratch::with(&[(name, matrix.as_bytes())])
+    Scratch::with(&[(name, &matrix)])
 }
 
 /// Solves a system on the CPU.
@@ -65,9 +64,8 @@ fn a_matrix_of_an_odd_name_is_solved_into_a_folder_of_its_own() {
     for name in ["...mtx", "..mtx.gz", ".mtx", "a\tb.mtx", "C:x.mtx", "NUL.mtx.gz", "x .mtx"] {
         let scratch = with(name, &laplacian(5));
 
-        let command =
-            scratch.gridgen().args(["solve", "--backend", "cpu", name, "-o", "out"]).output();
-        let said = Finished::from(command.unwrap()).succeeds();
+        let arguments = ["solve", "--backend", "cpu", name, "-o", "out"];
+        let said = Finished::from(scratch.gridgen().args(arguments)).succeeds();
 
         assert!(said.starts_with("system: converged\n"), "{name:?}: {said}");
         let mut names = [name, "out"];
@@ -249,7 +247,7 @@ fn right_sides_in_columns_are_solved_as_each_alone() {
     };
     let mut alone = Vec::new();
     for columns in [&[1][..], &[3], &[1, 3]] {
-        fs::write(scratch.path("b.mtx"), text(columns)).unwrap();
+        scratch.write("b.mtx", text(columns));
         solve(&scratch, "A.mtx --rhs b.mtx --force").succeeds();
         if columns.len() == 1 {
             alone.extend(solution(&scratch, "A"));
@@ -261,7 +259,7 @@ fn right_sides_in_columns_are_solved_as_each_alone() {
     assert_eq!(report["right_side"], "b.mtx, 2 columns");
     assert_eq!(report["columns"].as_array().unwrap().len(), 2);
     assert_eq!(report["columns"][1]["converged"], true);
-    let history = fs::read_to_string(scratch.path("output/A/convergence.csv")).unwrap();
+    let history = scratch.text("output/A/convergence.csv");
     assert_eq!(history.matches("\n0,1e0\n").count(), 2, "{history}");
 }
 
@@ -281,7 +279,7 @@ fn an_exported_newton_step_is_solved_to_the_same_step() {
         .map(|name| scratch.bytes(&format!("output/wing/{name}")));
     let before = steps(1, "");
     for (name, bytes) in ["A.mtx", "b.mtx"].into_iter().zip(system) {
-        fs::write(scratch.path(name), bytes).unwrap();
+        scratch.write(name, bytes);
     }
 
     let options = "--preconditioner ilu0 --tolerance 1e-12 -q";
@@ -318,13 +316,10 @@ fn a_solve_that_stops_short_is_written_and_said() {
 
 #[test]
 fn small_and_odd_systems_have_an_answer() {
-    let one = format!("{GENERAL}1 1 1\n1 1 -4\n");
-    let turned = format!("{GENERAL}2 2 2\n1 2 2\n2 1 4\n");
-    let zero = format!("{GENERAL}2 1 0\n");
     let scratch = Scratch::with(&[
-        ("one.mtx", one.as_bytes()),
-        ("turned.mtx", turned.as_bytes()),
-        ("zero.mtx", zero.as_bytes()),
+        ("one.mtx", &format!("{GENERAL}1 1 1\n1 1 -4\n")),
+        ("turned.mtx", &format!("{GENERAL}2 2 2\n1 2 2\n2 1 4\n")),
+        ("zero.mtx", &format!("{GENERAL}2 1 0\n")),
     ]);
     solve(&scratch, "one.mtx").succeeds();
     solve(&scratch, "turned.mtx --preconditioner none").succeeds();
@@ -348,15 +343,11 @@ fn a_singular_system_is_not_solved() {
 
 #[test]
 fn what_cannot_be_solved_as_asked_is_refused_with_the_remedy() {
-    let wide = format!("{GENERAL}2 3 1\n1 1 1\n");
-    let uneven = format!("{GENERAL}2 2 4\n1 1 4\n1 2 1\n2 1 -1\n2 2 3\n");
-    let bad = format!("{GENERAL}2 2 1\n1 1 nan\n");
-    let long = format!("{GENERAL}3 1 1\n1 1 1\n");
     let scratch = Scratch::with(&[
-        ("wide.mtx", wide.as_bytes()),
-        ("uneven.mtx", uneven.as_bytes()),
-        ("bad.mtx", bad.as_bytes()),
-        ("long.mtx", long.as_bytes()),
+        ("wide.mtx", &format!("{GENERAL}2 3 1\n1 1 1\n")),
+        ("uneven.mtx", &format!("{GENERAL}2 2 4\n1 1 4\n1 2 1\n2 1 -1\n2 2 3\n")),
+        ("bad.mtx", &format!("{GENERAL}2 2 1\n1 1 nan\n")),
+        ("long.mtx", &format!("{GENERAL}3 1 1\n1 1 1\n")),
     ]);
     let cases = [
         "wide.mtx",
@@ -399,13 +390,10 @@ fn refusals(scratch: &Scratch, code: i32, cases: &[&str]) -> String {
 
 #[test]
 fn a_pivot_that_cannot_be_used_is_named_with_its_row() {
-    let absent = format!("{GENERAL}3 3 4\n1 1 1\n2 1 1\n2 3 1\n3 3 1\n");
-    let vanishing = format!("{GENERAL}2 2 4\n1 1 1\n1 2 2\n2 1 2\n2 2 4\n");
-    let negative = format!("{SYMMETRIC}2 2 3\n1 1 1\n2 1 2\n2 2 1\n");
     let scratch = Scratch::with(&[
-        ("absent.mtx", absent.as_bytes()),
-        ("vanishing.mtx", vanishing.as_bytes()),
-        ("negative.mtx", negative.as_bytes()),
+        ("absent.mtx", &format!("{GENERAL}3 3 4\n1 1 1\n2 1 1\n2 3 1\n3 3 1\n")),
+        ("vanishing.mtx", &format!("{GENERAL}2 2 4\n1 1 1\n1 2 2\n2 1 2\n2 2 4\n")),
+        ("negative.mtx", &format!("{SYMMETRIC}2 2 3\n1 1 1\n2 1 2\n2 2 1\n")),
     ]);
     let cases = [
         "absent.mtx --preconditioner jacobi",
@@ -449,10 +437,8 @@ fn saddle(m: usize, zeros: bool) -> String {
 
 #[test]
 fn elimination_fills_diagonal_entries_that_are_not_in_the_file() {
-    let scratch = Scratch::with(&[
-        ("without.mtx", saddle(60, false).as_bytes()),
-        ("zeros.mtx", saddle(60, true).as_bytes()),
-    ]);
+    let scratch =
+        Scratch::with(&[("without.mtx", &saddle(60, false)), ("zeros.mtx", &saddle(60, true))]);
     for kind in ["dilu", "ilu0"] {
         for name in ["without.mtx", "zeros.mtx"] {
             solve(&scratch, &format!("{name} --preconditioner {kind}")).succeeds();
@@ -480,9 +466,9 @@ fn systems_of_any_scale_are_solved_alike() {
         laplacian(12).replace(" -1\n", &format!(" -1{by}\n")).replace(" 4\n", &format!(" 4{by}\n"))
     };
     let scratch = Scratch::with(&[
-        ("A.mtx", laplacian(12).as_bytes()),
-        ("small.mtx", scaled("e-300").as_bytes()),
-        ("large.mtx", scaled("e300").as_bytes()),
+        ("A.mtx", &laplacian(12)),
+        ("small.mtx", &scaled("e-300")),
+        ("large.mtx", &scaled("e300")),
     ]);
     let methods = [["bicgstab", "dilu"], ["gmres", "none"], ["cg", "ic0"]];
     let cases = [
@@ -497,7 +483,7 @@ fn systems_of_any_scale_are_solved_alike() {
     ];
     for [solver, preconditioner] in methods {
         let solve = |name: &str, b: f64| {
-            fs::write(scratch.path("b.mtx"), vector(b)).unwrap();
+            scratch.write("b.mtx", vector(b));
             let method = format!("--solver {solver} --preconditioner {preconditioner}");
             solve(&scratch, &format!("{name}.mtx --rhs b.mtx {method}")).succeeds();
             solution(&scratch, name)
@@ -513,7 +499,7 @@ fn systems_of_any_scale_are_solved_alike() {
     }
     // The solution is 1e600, or 1e-600.
     for (name, b) in [("small.mtx", 1e300), ("large.mtx", 1e-300)] {
-        fs::write(scratch.path("b.mtx"), vector(b)).unwrap();
+        scratch.write("b.mtx", vector(b));
         solve(&scratch, &format!("{name} --rhs b.mtx")).fails(1, "error: ");
     }
 }
@@ -549,7 +535,7 @@ fn gpus_that_are_not_there_are_an_error_of_the_device() {
 #[test]
 fn a_folder_that_takes_no_files_is_found_before_the_work() {
     let scratch = with_grid();
-    fs::write(scratch.path("output"), "in the way").unwrap();
+    scratch.write("output", "in the way");
 
     solve(&scratch, "A.mtx").fails(2, "a folder was expected");
 }

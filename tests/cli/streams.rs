@@ -44,9 +44,9 @@ fn a_closed_pipe_is_success() {
         let (reader, writer) = pipe().unwrap();
         drop(reader);
 
-        let output = scratch.command(arguments).stdout(writer).output();
+        let finished = Finished::from(scratch.command(arguments).stdout(writer));
 
-        let Finished { code, stderr, .. } = Finished::from(output.unwrap());
+        let Finished { code, stderr, .. } = finished;
         assert_eq!((code, stderr.contains("panic")), (0, false), "{arguments}: {stderr}");
     }
     assert!(scratch.path("output/wing/report.json").exists());
@@ -73,9 +73,9 @@ fn a_full_standard_output_is_an_error() {
     for arguments in [&format!("wing.toml {COARSE} {NO_PICTURES}"), "completions bash"] {
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
 
-        let output = scratch.command(arguments).stdout(full).output();
+        let finished = Finished::from(scratch.command(arguments).stdout(full));
 
-        Finished::from(output.unwrap()).fails(2, "error: cannot write to standard output: ");
+        finished.fails(2, "error: cannot write to standard output: ");
     }
 }
 
@@ -87,14 +87,14 @@ fn run_in_terminal(term: &str, no_colour: &str, options: &str) -> String {
     let program = assert_cmd::cargo::cargo_bin!("gridgen");
     let coarse = "--set grid.ni=65 --set grid.nj=33 --set output.pictures=false";
     let words = format!("wing.toml {coarse} {options}");
-    let output = std::process::Command::new("script")
+    let mut script = std::process::Command::new("script");
+    script
         .args(["-qec", &format!("'{}' {words}", program.display()), "/dev/null"])
         .current_dir(scratch.path("."))
         .env("TERM", term)
         .env("NO_COLOR", no_colour)
-        .stdin(std::process::Stdio::null())
-        .output();
-    Finished::from(output.unwrap()).succeeds()
+        .stdin(std::process::Stdio::null());
+    Finished::from(&mut script).succeeds()
 }
 
 /// Erases the line, as the progress bar does before it is redrawn and when it ends.
@@ -163,13 +163,13 @@ fn escape_sequences_of_files_are_shown_and_not_sent() {
     let matrix = "%%MatrixMarket matrix coordinate real general\n1 1 1\n";
     let name = format!("e{}l", &evil[..4]);
     let scratch = Scratch::with(&[
-        ("section.dat", section.as_bytes()),
-        ("broken.dat", format!("{}{evil} 1\n", "1 0\n0 0\n").as_bytes()),
-        ("key.toml", "geometry.naca = '0012'\n\"\\u001b[2J\" = 1\n".as_bytes()),
-        ("value.toml", "geometry.naca = \"\\u001b[2J\"\n".as_bytes()),
+        ("section.dat", &section),
+        ("broken.dat", &format!("{}{evil} 1\n", "1 0\n0 0\n")),
+        ("key.toml", &"geometry.naca = '0012'\n\"\\u001b[2J\" = 1\n"),
+        ("value.toml", &"geometry.naca = \"\\u001b[2J\"\n"),
         ("section.toml", b"geometry.file = 'section.dat'\n"),
-        ("word.p3d", format!("2 2\n0 0 0 {}\n{evil}", "0 ".repeat(4096)).as_bytes()),
-        ("a.mtx", format!("{matrix}1 1 {evil}\n").as_bytes()),
+        ("word.p3d", &format!("2 2\n0 0 0 {}\n{evil}", "0 ".repeat(4096))),
+        ("a.mtx", &format!("{matrix}1 1 {evil}\n")),
         (&name, b"0"),
         (&format!("{name}.toml"), b"geometry.naca = '0012'\n"),
     ]);
@@ -191,7 +191,7 @@ fn escape_sequences_of_files_are_shown_and_not_sent() {
 
     let mut shown = 0;
     for command in commands {
-        let done = Finished::from(scratch.gridgen().args(command).output().unwrap());
+        let done = Finished::from(scratch.gridgen().args(command));
 
         let said = done.stdout + &done.stderr;
         let acts = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
@@ -208,7 +208,7 @@ fn control_characters_are_escaped_in_json() {
     let scratch = Scratch::with(&[(&format!("{name}.toml"), b"geometry.naca = '0012'\n")]);
 
     let run = ["run", &format!("{name}.toml"), "--json"];
-    let said = Finished::from(scratch.gridgen().args(run).output().unwrap()).stdout;
+    let said = Finished::from(scratch.gridgen().args(run)).stdout;
 
     assert!(said.contains("a\\u009bb\\u202eµ ×"), "{said}");
     let rows: serde_json::Value = serde_json::from_str(&said).unwrap();

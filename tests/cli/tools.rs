@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{COARSE, NO_PICTURES, SMALLEST, Scratch};
+use super::{COARSE, NO_PICTURES, SMALLEST, Scratch, has, sets};
 
 #[test]
 fn a_case_is_begun_from_a_file_of_coordinates() {
@@ -10,7 +10,7 @@ fn a_case_is_begun_from_a_file_of_coordinates() {
         .map(|k| std::f64::consts::TAU * f64::from(k) / 40.0)
         .map(|t| format!("{} {}\n", 0.5 + 0.5 * t.cos(), 0.06 * t.sin() * (1.0 - t.cos())))
         .collect();
-    let scratch = Scratch::with(&[("section.dat", section.concat().as_bytes())]);
+    let scratch = Scratch::with(&[("section.dat", &section.concat())]);
 
     scratch.run("init wing.toml --file section.dat --all").succeeds();
 
@@ -59,9 +59,7 @@ fn a_check_says_what_a_run_takes_and_writes_nothing() {
 #[test]
 fn a_check_tells_what_is_decided() {
     let scratch = Scratch::with_case(SMALLEST);
-    let check = |keys: &str| {
-        scratch.run(&format!("check wing.toml --set {}", keys.replace(' ', " --set ")))
-    };
+    let check = |keys: &str| scratch.run(&format!("check wing.toml {}", sets(keys)));
 
     let cut = check(
         "grid.topology=C grid.y_plus=1 grid.reynolds=6e6 grid.layers.count=20 output.span_cells=4",
@@ -70,14 +68,13 @@ fn a_check_tells_what_is_decided() {
     let chord = check("grid.y_plus=2 grid.reynolds=1e6 grid.reference_length=0.000_1e4").succeeds();
 
     let cut = cut.succeeds();
-    for line in [
+    let parts = [
         "  cells         32768, 131072 with the span\n",
         "  first cell    2.2323e-6, y+ 1 at Re 6e6\n",
         "  layers        growth 1.102 beyond 20 of growth 1.15; 57 within 1.63e-2, a boundary layer\n",
         "  wall          145 points, 73 on the upper and 73 on the lower surface, 56 cells on each side of the cut\n",
-    ] {
-        assert!(cut.contains(line), "{line}{cut}");
-    }
+    ];
+    has(&cut, &parts);
     assert!(chord.contains(", y+ 2 at Re 1e6\n"), "{chord}");
     let note =
         "note: cells grow by up to 2.93 along j, more than 1.5; grid.nj: 89 gives about 1.2\n";
@@ -159,9 +156,7 @@ fn the_manual_page_has_the_options_and_the_commands() {
     let page = Scratch::with(&[]).run("man").succeeds();
 
     assert!(page.contains(".TH gridgen 1"), "{page}");
-    for part in ["\\-\\-threads", "gridgen\\-check(1)", "Exit codes"] {
-        assert!(page.contains(part), "{part} is not in\n{page}");
-    }
+    has(&page, &["\\-\\-threads", "gridgen\\-check(1)", "Exit codes"]);
 }
 
 #[test]
@@ -178,13 +173,12 @@ fn every_command_has_an_example_in_its_help() {
 fn the_licence_of_the_embedded_font_ships_with_the_program() {
     let text = Scratch::with(&[]).run("licences").succeeds();
 
-    for part in [
+    let parts = [
         "UBUNTU FONT LICENCE Version 1.0",
         "SIL OPEN FONT LICENSE Version 1.1",
         "© 2010, 2011 Canonical Ltd",
         "LICENSE-APACHE",
         "UIUC Airfoil Coordinates Database",
-    ] {
-        assert!(text.contains(part), "{part}");
-    }
+    ];
+    has(&text, &parts);
 }
