@@ -104,8 +104,45 @@ impl Killer {
         child.wait().unwrap();
     }
 
-    fn saw(&mut self, left: Left) {
-        self.seen[left as usize] += 1;
+    /// Kills processes of two commands, each of which replaces the results of the other or, where they are `exchanged`, now
+    /// and then those of none. The next process succeeds, and what it leaves is `clean`.
+    fn replace(
+        &mut self,
+        what: &str,
+        commands: &[Vec<&str>; 2],
+        (folders, exchanged): (&[PathBuf], bool),
+        clean: impl Fn(),
+    ) {
+        println!("{what}: seed {}", self.seed);
+        let all = || folders.iter().map(|folder| results(folder)).collect::<Vec<_>>();
+        let mut whole = Duration::ZERO;
+        let references = [0, 1].map(|k| {
+            whole = whole.max(self.finish(&commands[k]));
+            all()
+        });
+        assert!(references[0] != references[1], "{what}");
+        let mut there = 1;
+        while self.ended < self.kills {
+            let next = 1 - there;
+            let mut old = references[there].clone();
+            let watched = (self.uniform() * folders.len() as f64) as usize;
+            if exchanged && self.uniform() < 0.25 {
+                fs::remove_dir_all(&folders[watched]).unwrap();
+                old[watched].clear();
+            }
+
+            let home = exchanged.then(|| folders[watched].join(HOME));
+            self.kill(&commands[next], whole, home.as_deref());
+
+            for (folder, files) in folders.iter().zip(old.iter().zip(&references[next])) {
+                self.seen[judge(folder, exchanged, files.into()) as usize] += 1;
+            }
+            self.finish(&commands[next]);
+            assert!(all() == references[next], "{what}");
+            clean();
+            there = next;
+        }
+        self.tell(what);
     }
 
     /// Prints the statistics and resets them.
@@ -167,10 +204,19 @@ fn without_seconds(history: &[u8]) -> Vec<u8> {
     text.lines().flat_map(|line| line.rsplit_once(',').unwrap().0.bytes().chain([b'\n'])).collect()
 }
 
-/// The state of a folder after a kill; panics if it is neither the old nor the new one.
-fn judge(folder: &Path, [old, new]: [&Files; 2], seed: u64) -> Left {
+/// Sorted names in a folder.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// The state of a folder after a kill; panics if it is neither the old nor the new one. Files are `exchanged` by a
+/// plan, or one after the other, so that a mesh may stand without its map.
+fn judge(folder: &Path, exchanged: bool, [old, new]: [&Files; 2]) -> Left {
     let found = results(folder);
-    let pending = folder.join(HOME).join("new").join("plan.json").exists();
     if found == *new && !new.is_empty() {
         return Left::New;
     }
@@ -178,12 +224,18 @@ fn judge(folder: &Path, [old, new]: [&Files; 2], seed: u64) -> Left {
         return if old.is_empty() { Left::Nothing } else { Left::Old };
     }
     let names: Vec<_> = found.keys().collect();
-    assert!(pending, "seed {seed}: neither the old results nor the new ones: {names:?}");
-    // Incomplete results cannot be mistaken for complete ones, since the files that describe them are
-    // missing.
-    let told =
-        ["report.json", "constant/polyMesh/boundary"].iter().any(|it| found.contains_key(*it));
-    assert!(!told, "seed {seed}: old and new results together: {names:?}");
+    if exchanged {
+        let pending = folder.join(HOME).join("new").join("plan.json").exists();
+        assert!(pending, "neither the old results nor the new ones: {names:?}");
+        // Incomplete results cannot be mistaken for complete ones, since the files that describe them are missing.
+        let told =
+            ["report.json", "constant/polyMesh/boundary"].iter().any(|it| found.contains_key(*it));
+        assert!(!told, "old and new results together: {names:?}");
+    } else {
+        let mesh = "mesh.p3d";
+        let whole = [old, new].iter().any(|files| found.get(mesh) == files.get(mesh));
+        assert!(whole && names == [mesh], "{names:?}");
+    }
     Left::Exchange
 }
 
@@ -202,42 +254,20 @@ fn a_run_that_is_killed_leaves_the_old_results_or_the_new_ones() {
     };
     let runs = [run("grid.far_field=15"), run("grid.far_field=14")];
     let folder = killer.path("output/wing");
-    let mut whole = Duration::ZERO;
-    let references = [0, 1].map(|k| {
-        whole = whole.max(killer.finish(&runs[k]));
-        results(&folder)
-    });
-    assert_ne!(references[0], references[1]);
-    let (nothing, mut there) = (Files::new(), 1);
-    while killer.ended < killer.kills {
-        let next = 1 - there;
-        let mut old = &references[there];
-        if killer.uniform() < 0.25 {
-            fs::remove_dir_all(&folder).unwrap();
-            old = &nothing;
-        }
+    let clean = || {
+        let state = names(&folder.join(HOME));
+        assert_eq!(state, ["lock", "written.json"]);
+    };
 
-        killer.kill(&runs[next], whole, Some(&folder.join(HOME)));
-
-        let left = judge(&folder, [old, &references[next]], killer.seed);
-        killer.saw(left);
-        killer.finish(&runs[next]);
-        assert!(results(&folder) == references[next], "seed {}", killer.seed);
-        let mut state: Vec<_> =
-            fs::read_dir(folder.join(HOME)).unwrap().map(|e| e.unwrap().file_name()).collect();
-        state.sort();
-        assert_eq!(state, ["lock", "written.json"], "seed {}", killer.seed);
-        there = next;
-    }
-    killer.tell("run");
+    killer.replace("run", &runs, (&[folder.clone()], true), clean);
 }
 
 /// Three cases run two at a time; completed ones are kept.
 #[test]
 fn a_batch_that_is_killed_leaves_old_results_or_new_ones_of_each_case() {
     let mut killer = Killer::new();
-    let names = ["a", "b", "c"];
-    for name in names {
+    let cases = ["a", "b", "c"];
+    for name in cases {
         fs::write(killer.path(&format!("{name}.toml")), CASE).unwrap();
     }
     let backend = backend();
@@ -247,36 +277,14 @@ fn a_batch_that_is_killed_leaves_old_results_or_new_ones_of_each_case() {
         [&["run", "a.toml", "b.toml", "c.toml"], &options[..], &sets].concat()
     };
     let runs = [run("grid.far_field=15"), run("grid.far_field=14")];
-    let folders = names.map(|name| killer.path("output").join(name));
-    let mut whole = Duration::ZERO;
-    let references = [0, 1].map(|k| {
-        whole = whole.max(killer.finish(&runs[k]));
-        folders.each_ref().map(|folder| results(folder))
-    });
-    let mut there = 1;
-    while killer.ended < killer.kills {
-        let next = 1 - there;
-        let watched = (killer.uniform() * 3.0) as usize;
+    let folders = cases.map(|name| killer.path("output").join(name));
+    let clean = || {
+        let names: Vec<String> = folders.iter().flat_map(|folder| names(folder)).collect();
+        let left = |name: &String| name.ends_with("restart.bin") || name.ends_with(".part");
+        assert!(!names.iter().any(left), "{names:?}");
+    };
 
-        killer.kill(&runs[next], whole, Some(&folders[watched].join(HOME)));
-
-        for (k, folder) in folders.iter().enumerate() {
-            let old_and_new = [&references[there][k], &references[next][k]];
-            let left = judge(folder, old_and_new, killer.seed);
-            killer.saw(left);
-        }
-        killer.finish(&runs[next]);
-        for (folder, reference) in folders.iter().zip(&references[next]) {
-            assert!(results(folder) == *reference, "seed {}", killer.seed);
-            let left = ["restart.bin", ".part"];
-            let names = fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name());
-            let names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();
-            let more = names.iter().any(|name| left.iter().any(|end| name.ends_with(end)));
-            assert!(!more, "seed {}: {names:?}", killer.seed);
-        }
-        there = next;
-    }
-    killer.tell("batch, each case");
+    killer.replace("batch, each case", &runs, (&folders, true), clean);
 }
 
 /// The conversions write one file, a file with its map, and an OpenFOAM case.
@@ -294,65 +302,22 @@ fn a_conversion_that_is_killed_leaves_the_old_mesh_or_the_new_one() {
     // The meshes are large enough that a kill hits their writing.
     make(["ni=129", "nj=97"], "large");
     make(["ni=121", "nj=91"], "small");
-    for target in ["mesh.su2", "mesh.p3d", "case"] {
-        let openfoam = if target == "case" { &["--to", "openfoam"][..] } else { &[] };
+    let root = killer.path("");
+    for target in ["su2/mesh.su2", "p3d/mesh.p3d", "case"] {
+        let exchanged = target == "case";
+        let folder = root.join(target.split('/').next().unwrap());
+        let beside = if exchanged { &root } else { &folder };
+        fs::create_dir_all(beside).unwrap();
+        let openfoam = if exchanged { &["--to", "openfoam"][..] } else { &[] };
         let convert = |from: &'static str| [&["convert", from, "-o", target], openfoam].concat();
         let converts = [convert("large/wing/mesh.vts"), convert("small/wing/mesh.vts")];
-        let folder = killer.path(target);
-        // For targets that are not folders, the files beside the sources.
-        let files = [target, "mesh.nmf"].map(|name| (name.to_owned(), killer.path(name)));
-        let results = || match target {
-            "case" => results(&folder),
-            _ => files
-                .iter()
-                .filter_map(|(name, it)| Some((name.clone(), fs::read(it).ok()?)))
-                .collect(),
+        let clean = || {
+            let mut left = names(beside);
+            left.retain(|name| name.starts_with(HOME));
+            assert!(left.is_empty(), "{left:?}");
         };
-        let mut whole = Duration::ZERO;
-        let references = [0, 1].map(|k| {
-            whole = whole.max(killer.finish(&converts[k]));
-            results()
-        });
-        let mut there = 1;
-        while killer.ended < killer.kills {
-            let next = 1 - there;
-            let home = (target == "case").then(|| folder.join(HOME));
 
-            killer.kill(&converts[next], whole, home.as_deref());
-
-            let found = results();
-            let old_and_new = [&references[there], &references[next]];
-            let left = if target == "case" {
-                judge(&folder, old_and_new, killer.seed)
-            } else {
-                judge_files(&found, old_and_new, target, killer.seed)
-            };
-            killer.saw(left);
-            killer.finish(&converts[next]);
-            assert!(results() == references[next], "{target}, seed {}", killer.seed);
-            let left: Vec<_> = fs::read_dir(killer.folder.path())
-                .unwrap()
-                .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-                .filter(|name| name.starts_with(HOME))
-                .collect();
-            assert!(left.is_empty(), "{target}, seed {}: {left:?}", killer.seed);
-            there = next;
-        }
-        killer.tell(&format!("conversion to {target}"));
-    }
-}
-
-/// The state of a mesh and its map: both old, both new, or the mesh without a map in between.
-fn judge_files(found: &Files, [old, new]: [&Files; 2], target: &str, seed: u64) -> Left {
-    if found == new {
-        Left::New
-    } else if found == old {
-        Left::Old
-    } else {
-        let whole = [old, new].iter().any(|files| found.get(target) == files.get(target));
-        let map = "mesh.nmf";
-        let alone = target == "mesh.p3d" && !found.contains_key(map);
-        assert!(whole && alone, "seed {seed}: {:?}", found.keys().collect::<Vec<_>>());
-        Left::Exchange
+        let what = format!("conversion to {target}");
+        killer.replace(&what, &converts, (&[folder.clone()], exchanged), clean);
     }
 }
