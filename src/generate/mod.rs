@@ -16,7 +16,6 @@ mod rank;
 pub(crate) mod restart;
 mod result;
 mod shared;
-mod smooth;
 mod solve;
 
 pub use self::assembly::{RunResult, check_assembly, solve_elements};

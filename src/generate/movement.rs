@@ -1,4 +1,4 @@
-//! Movements and derivatives on a machine: of several ranks each does the same on its band.
+//! Movements, derivatives and smoothing on a machine: of several ranks each does the same on its band.
 
 use std::path::Path;
 
@@ -13,6 +13,7 @@ use crate::formats;
 use crate::grid::Grid;
 use crate::movement::{Adjoint, Moved, MovementError, Reference, Resident, Solved};
 use crate::run::{Machine, on_each};
+use crate::smooth::{SmoothError, SmoothSettings, Smoothed, smooth_on};
 use crate::solver::SolverError;
 
 /// The grid whose derivatives are asked for, and the relative residual of their solves.
@@ -100,6 +101,23 @@ impl Machine {
             let nodes = derivatives.by_nodes(backend, x, y)?;
             derivatives.with_tolerance(tolerance).adjoint(backend, nodes)
         })
+    }
+
+    /// [`smooth_on`] this machine, one that works alone.
+    ///
+    /// # Errors
+    /// The errors of that function, and several devices.
+    pub fn smooth(
+        &self,
+        grid: &Grid,
+        settings: &SmoothSettings,
+        options: &SolverOptions,
+    ) -> Result<Smoothed, SmoothError> {
+        match self {
+            Self::Cpu => smooth_on(&CpuBackend, grid, settings, options),
+            Self::Cuda(backend) => smooth_on(&**backend, grid, settings, options),
+            Self::Ranks(_) => Err(SolverError::from(DeviceError::OtherWalls).into()),
+        }
     }
 }
 
