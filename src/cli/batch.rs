@@ -19,7 +19,7 @@ use serde::Serialize;
 
 use super::progress::{bar, interrupted, listen};
 use super::terminal::{Terminal, to_stderr, visible};
-use super::{CommandFailure, CommonArguments, code_if, count, exit_code};
+use super::{CommandFailure, CommonArguments, ComputeArguments, code_if, count, exit_code};
 use crate::diagnostics::counted;
 
 /// Arguments of `gridgen run`.
@@ -97,9 +97,15 @@ impl BatchArguments {
         let run = self.common.options(self.common.compute.output.clone());
         let jobs = self.jobs.unwrap_or_else(|| default_jobs(&cases, &run));
         let options = BatchOptions { run, jobs };
-        let CommonArguments { compute, .. } = &self.common;
-        let job = compute.machine.ranks.job.as_deref();
-        let follower = Follower { job, ..Follower::new(&cases, compute.verbose, terminal) };
+        let ComputeArguments { machine, verbose, .. } = &self.common.compute;
+        let template = "{elapsed} {bar:40} {pos} of {len} {wide_msg}";
+        let follower = Follower {
+            bar: bar(terminal.can_draw(), Some(cases.len() as u64), template),
+            cases: &cases,
+            verbose: *verbose,
+            done: AtomicUsize::new(0),
+            job: machine.ranks.job.as_deref(),
+        };
         let results = run_batch(&cases, &options, &follower);
         follower.bar.finish_and_clear();
         for ((place, case), result) in places.into_iter().zip(&cases).zip(results) {
@@ -158,14 +164,6 @@ struct Follower<'a> {
     done: AtomicUsize,
     /// The job of this process; an interruption of this rank stops the others.
     job: Option<&'a Job>,
-}
-
-impl<'a> Follower<'a> {
-    fn new(cases: &'a [CaseFile], verbose: bool, terminal: &Terminal) -> Self {
-        let template = "{elapsed} {bar:40} {pos} of {len} {wide_msg}";
-        let bar = bar(terminal.can_draw(), Some(cases.len() as u64), template);
-        Self { bar, cases, verbose, done: AtomicUsize::new(0), job: None }
-    }
 }
 
 impl BatchObserver for Follower<'_> {

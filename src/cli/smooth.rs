@@ -75,17 +75,16 @@ impl SmoothArguments {
         let mut files = self.layout.write(format, &self.output, result.data(), terminal)?;
         if self.report {
             let ends = ["smooth.html", "smooth.png"].map(|end| self.output.with_extension(end));
-            let folded = smoothed.after.quality.folded_cells;
+            let verdict = match smoothed.after.quality.folded_cells {
+                0 => Verdict::Good,
+                cells => Verdict::Folded { cells },
+            };
             let comparison = Comparison {
                 name: &self.mesh.file_name().unwrap_or_default().to_string_lossy(),
                 about: "before and after smoothing",
                 grids: smoothed.both(),
                 measures: &smoothed.table(),
-                verdict: &if folded > 0 {
-                    Verdict::Folded { cells: folded }
-                } else {
-                    Verdict::Good
-                },
+                verdict: &verdict,
             };
             comparison.write(&ends[0], &ends[1])?;
             files.extend(ends);
