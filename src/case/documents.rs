@@ -331,9 +331,11 @@ fn case_section_text(table: &toml::Table, section: &str, within: &str) -> String
     };
     let nested = |name: &&str| among(name, &[section]);
     let names = SECTIONS.iter().map(|(name, _)| *name).filter(nested);
-    names
-        .filter_map(|name| Some(section_text(name, section_of(table, name)?, lacks, within)))
-        .collect()
+    let text = |name: &str| {
+        let own = name.split('.').try_fold(table, |table, part| table.get(part)?.as_table())?;
+        Some(section_text(name, own, lacks, within))
+    };
+    names.filter_map(text).collect()
 }
 
 /// One section below `within`, of whose keys some are left out.
@@ -349,12 +351,6 @@ fn keys_text(section: &str, table: &toml::Table, lacks: &[&str]) -> String {
         Some([key.name(), " = ", &written(&value), "\n"].concat())
     };
     given.filter_map(line).collect()
-}
-
-/// The section with this dotted name; none where the case has no such section.
-fn section_of<'a>(table: &'a toml::Table, name: &str) -> Option<&'a toml::Table> {
-    let mut names = name.split('.').filter(|name| !name.is_empty());
-    names.try_fold(table, |table, name| table.get(name)?.as_table())
 }
 
 /// A value in TOML; real numbers in the shortest form that reads back to the same bits.

@@ -39,24 +39,19 @@ pub(super) fn domain(
         "domain.roof_curve",
     ];
     let own = entries.has(PIECE);
+    // Pieces and boxes have the same faults, which are mended at keys of their own.
+    let either = |pieces: &'static str, sides: &'static str| if own { pieces } else { sides };
     if entries.has("domain.box") {
         if own {
             return Err(entries.conflict(PIECE, "domain.box"));
         }
     } else {
-        let beside = if own {
-            "domain.box in place of domain.piece beside it"
-        } else {
-            "domain.box beside it"
-        };
-        let remedy = |key: &str| {
-            if own {
-                format!("leave {key} out: pieces have a kind and points of their own")
-            } else {
-                "give domain.box, or leave [domain] out".into()
-            }
-        };
-        entries.refuse_given(&sides, beside, remedy)?;
+        let beside =
+            either("domain.box in place of domain.piece beside it", "domain.box beside it");
+        entries.refuse_given(&sides, beside, |key| {
+            let leave = format!("leave {key} out: pieces have a kind and points of their own");
+            if own { leave } else { "give domain.box, or leave [domain] out".into() }
+        })?;
         if !own {
             return Ok(None);
         }
@@ -87,7 +82,7 @@ pub(super) fn domain(
             &["domain.wall_first_cell", WALL_Y_PLUS],
             "a side that is a wall beside it",
             |key| {
-                let side = if own { "the kind of a piece" } else { "domain.floor or another side" };
+                let side = either("the kind of a piece", "domain.floor or another side");
                 format!("set {side} to \"wall\", or leave {key} out")
             },
         )?;
@@ -98,13 +93,12 @@ pub(super) fn domain(
     let front = domain.pieces().points().fold(f64::INFINITY, |least, [x, _]| least.min(x));
     if length <= 0.0 || front >= 0.0 {
         let found = shown(length.min(-front));
-        let line = if own { "pieces that reach" } else { "a box that reaches" };
+        let line = either("pieces that reach", "a box that reaches");
         let expected = format!("{line} ahead of the nose and behind x = 1, here by {found}");
-        let remedy = if own {
-            "move the pieces: the section has its nose at (0, 0)"
-        } else {
-            "give [x_min, x_max, y_min, y_max] in chords"
-        };
+        let remedy = either(
+            "move the pieces: the section has its nose at (0, 0)",
+            "give [x_min, x_max, y_min, y_max] in chords",
+        );
         return Err(entries.refuse(&KEYS, expected, remedy));
     }
     check_curves(entries, &domain)?;

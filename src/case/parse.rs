@@ -52,7 +52,11 @@ impl Given {
         }
         if let Some(section) = sections().find(|section| *section == path) {
             let found = self.found(source, section, span, item);
-            let Some(table) = item.as_table_like() else { return Err(not_a_section(found)) };
+            let Some(table) = item.as_table_like() else {
+                let remedy = "in single brackets, once, and its keys below it";
+                let remedy = format!("write [{}] {remedy}", found.key);
+                return Err(found.refused("a section", remedy));
+            };
             self.places.given.insert(section, found);
             return self.read_table(section, table, source);
         }
@@ -174,11 +178,6 @@ pub(super) fn line_of(text: &str, position: usize) -> usize {
 fn span_of(table: &dyn TableLike, name: &str, item: &Item) -> Range<usize> {
     let key = table.get_key_value(name).and_then(|(key, _)| key.span());
     key.or_else(|| item.span()).unwrap_or_default()
-}
-
-fn not_a_section(found: GivenValue) -> CaseError {
-    let remedy = format!("write [{}] in single brackets, once, and its keys below it", found.key);
-    found.refused("a section", remedy)
 }
 
 fn syntax_error(error: &toml_edit::TomlError, text: &str, path: &Path) -> CaseError {

@@ -133,14 +133,11 @@ impl CaseFile {
             .iter()
             .map(|wall| walls.iter().map(|other| wall.nearest_of(other).distance).collect())
             .collect();
-        let gaps_of = |number: usize| {
-            let others = gaps[number].iter().enumerate().filter(move |(other, _)| *other != number);
-            others.map(|(_, gap)| *gap)
-        };
         assembly.put_reaches(&placements, &gaps);
         for number in 0..problems.len() {
             let chord = placements[number].chord;
-            let narrowest = gaps_of(number).fold(f64::INFINITY, f64::min);
+            let others = gaps[number].iter().enumerate().filter(|(other, _)| *other != number);
+            let narrowest = others.map(|(_, gap)| *gap).fold(f64::INFINITY, f64::min);
             let element = &mut assembly.elements[number];
             let given = element.case.places.has("grid.nj");
             let provisional = element.case.grid.clone();
