@@ -1,22 +1,14 @@
 //! Cases of several elements: their resolution, and refusals.
 
-use std::path::Path;
-
-use gridgen::case::{Case, CaseError, CaseFile, PlacedBy};
+use gridgen::case::{CaseFile, PlacedBy};
 use gridgen::overset::RigSide;
 
-use super::{refusals, shown};
+use super::{refusals, resolve, resolve_file, shown};
 
 const MAIN: &str = "[[element]]\nname = \"main\"\ngeometry = { naca = \"4412\" }\n";
 const FLAP: &str = "[[element]]\nname = \"flap\"\ngeometry = { naca = \"2412\" }\nchord = 0.3\n";
 const RIGGING: &str = "rigging = { to = \"main\", gap = 0.02, overlap = 0.005, deflection = 25 }\n";
 const AT: &str = "at = [1.02, -0.02]\n";
-
-fn resolve_file(text: &str, overrides: &[(&str, &str)]) -> Result<CaseFile, CaseError> {
-    let overrides: Vec<_> =
-        overrides.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-    CaseFile::from_toml(text, Path::new("wing.toml"), &overrides)
-}
 
 fn resolve_set(text: &str, overrides: &[(&str, &str)]) -> CaseFile {
     let case = resolve_file(text, overrides).unwrap();
@@ -130,9 +122,8 @@ fn one_element_is_the_case_of_its_section() {
         "[[element]]\nname = \"main\"\ngeometry = { naca = \"4412\" }\ngrid = { ni = 65 }\n";
     let section = "[geometry]\nnaca = \"4412\"\n[grid]\nni = 65\n";
 
-    let one = resolve_file(element, &[]).unwrap().into_section().unwrap();
+    let [one, section] = [element, section].map(|text| resolve(text).unwrap());
 
-    let section = resolve_file(section, &[]).unwrap().into_section().unwrap();
     assert_eq!(one.to_toml_string().unwrap(), section.to_toml_string().unwrap());
 }
 
@@ -148,9 +139,8 @@ fn one_element_before_a_background_ends_at_its_reach() {
 
 #[test]
 fn a_case_of_one_section_is_not_read_from_several_elements() {
-    let error = Case::from_toml(&with(AT), Path::new("wing.toml"), &[]);
+    let message = shown(resolve(&with(AT)));
 
-    let message = shown(error);
     assert!(message.starts_with("wing.toml:1: "), "{message}");
     assert!(
         message

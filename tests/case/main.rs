@@ -19,7 +19,7 @@ mod types;
 
 use std::path::Path;
 
-use gridgen::case::{Case, CaseError};
+use gridgen::case::{Case, CaseError, CaseFile};
 use gridgen::internals::schema::KEYS;
 
 /// The two lines of the smallest case.
@@ -37,9 +37,20 @@ fn resolve_with(more: &str) -> Result<Case, CaseError> {
 
 /// Resolves `text` with overrides.
 fn resolve_set(text: &str, overrides: &[(&str, &str)]) -> Result<Case, CaseError> {
+    resolve_file(text, overrides)?.into_section()
+}
+
+/// Resolves `text`, of one section or of several elements, with overrides.
+fn resolve_file(text: &str, overrides: &[(&str, &str)]) -> Result<CaseFile, CaseError> {
     let overrides: Vec<_> =
         overrides.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-    Case::from_toml(text, Path::new("wing.toml"), &overrides)
+    CaseFile::from_toml(text, Path::new("wing.toml"), &overrides)
+}
+
+/// The case of `text` with the defaults that its section decides.
+#[track_caller]
+fn settled(text: &str) -> Case {
+    resolve(text).unwrap().settle().unwrap().case
 }
 
 /// The messages and hints of these, without the working folder, from which relative paths start. A hint that is the

@@ -1,6 +1,6 @@
 //! Pieces of an outer line, `[[domain.piece]]`: what is refused.
 
-use super::{refusals, resolve_with};
+use super::{SMALLEST, refusals, resolve_set, resolve_with};
 
 const FLOOR: &str = "name = \"floor\"\nkind = \"slip\"\npoints = [[4, -1], [-1, -1]]\n";
 const INLET: &str = "name = \"inlet\"\nkind = \"inlet\"\npoints = [[-1, -1], [-1, 1]]\n";
@@ -141,11 +141,9 @@ fn pieces_that_make_no_line_are_refused() {
 
 #[test]
 fn pieces_and_a_box_take_each_others_place() {
-    let text = [super::SMALLEST, &with("", &[FLOOR, INLET, ROOF])].concat();
-    let set = [("domain.box".to_owned(), "[-2, 3, -1, 1]".to_owned())];
+    let text = [SMALLEST, &with("", &[FLOOR, INLET, ROOF])].concat();
 
-    let case =
-        gridgen::case::Case::from_toml(&text, std::path::Path::new("wing.toml"), &set).unwrap();
+    let case = resolve_set(&text, &[("domain.box", "[-2, 3, -1, 1]")]).unwrap();
 
     let domain = case.domain.unwrap();
     assert_eq!((domain.bounds, domain.piece), (Some([-2.0, 3.0, -1.0, 1.0]), None));

@@ -1,10 +1,6 @@
 //! Values out of range.
 
-use std::path::Path;
-
-use gridgen::case::Case;
-
-use super::{SMALLEST, refusals, resolve_set, resolve_with, shown};
+use super::{SMALLEST, refusals, resolve, resolve_set, resolve_with, shown};
 
 #[test]
 fn values_out_of_range_are_refused() {
@@ -94,8 +90,7 @@ fn a_first_cell_that_round_off_leaves_unsolved_is_refused() {
             let text = format!(
                 "geometry.naca = '0012'\n[grid]\ntopology = '{topology}'\nfirst_cell = {first_cell}\n"
             );
-            let case = Case::from_toml(&text, Path::new("wing.toml"), &[]).unwrap();
-            case.settle().map(|_| ()).map_err(|error| error.to_string())
+            resolve(&text).unwrap().settle().map(|_| ()).map_err(|error| error.to_string())
         };
         for first_cell in ["3.1e-10", "1e-12", "1e-30", "1e-300"] {
             let refused = settle(first_cell).unwrap_err();
@@ -192,15 +187,9 @@ fn keys_along_the_wall_that_cannot_be_used_are_refused() {
     for key in
         ["points_upper = 81", "clusters = [{ x = 0.5, spacing = 0.01 }]", "wall_growth = 1.1"]
     {
-        let refused = shown(Case::from_toml(
-            &format!("[geometry.ellipse]\n[grid]\n{key}\n"),
-            Path::new("wing.toml"),
-            &[],
-        ));
+        let refused = shown(resolve(&format!("[geometry.ellipse]\n[grid]\n{key}\n")));
 
-        assert!(
-            refused.contains("expected a section with a leading and a trailing edge"),
-            "{refused}"
-        );
+        let said = "expected a section with a leading and a trailing edge";
+        assert!(refused.contains(said), "{refused}");
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use gridgen::case::{Case, CaseError, first_cell_from_y_plus};
 
-use super::{SMALLEST, refusals, resolve, resolve_with, shown};
+use super::{SMALLEST, refusals, resolve, resolve_set, resolve_with, shown};
 
 /// A section in a box whose floor is a wall.
 fn walled(grid: &str, domain: &str) -> Result<Case, CaseError> {
@@ -29,16 +29,11 @@ fn first_cells_on_walls_of_a_box_follow_from_their_wall_units() {
     assert_eq!(case.grid.first_cell.to_bits(), 1e-5_f64.to_bits());
     // The case as it is written back has the height.
     let text = case.to_toml_string().unwrap();
-    check(&Case::from_toml(&text, Path::new("wing.toml"), &[]).unwrap(), 0.8);
+    check(&resolve(&text).unwrap(), 0.8);
     // A height that is given over a file takes the place of its wall units.
-    let set = [("domain.wall_first_cell".to_owned(), "3e-4".to_owned())];
-    let text = [
-        SMALLEST,
-        "[grid]\nreynolds = 2e6\n[domain]\nbox = [-1, 3, -1, 1]\nfloor = \"wall\"\n\
-                wall_y_plus = 40\n",
-    ]
-    .concat();
-    let case = Case::from_toml(&text, Path::new("wing.toml"), &set).unwrap();
+    let text = "[grid]\nreynolds = 2e6\n[domain]\nbox = [-1, 3, -1, 1]\nfloor = \"wall\"\nwall_y_plus = 40\n";
+    let set = [("domain.wall_first_cell", "3e-4")];
+    let case = resolve_set(&[SMALLEST, text].concat(), &set).unwrap();
     let height = case.domain.unwrap().wall_first_cell.unwrap();
     assert!((height / 3e-4 - 1.0).abs() < 4e-16, "{height}");
 }

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use gridgen::case::{Case, Contour, Retry, TopologyChoice, first_cell_from_y_plus};
 use gridgen::geometry::{Ellipse, TrailingEdge};
 use gridgen::grid::Seam;
-use gridgen::internals::schema::KEYS;
+use gridgen::internals::schema::{KEYS, Preset};
 use gridgen::solver::krylov;
 use proptest::prelude::*;
 
-use super::{SMALLEST, resolve, resolve_set, resolve_with, shown};
+use super::{SMALLEST, resolve, resolve_set, resolve_with, settled, shown};
 
 /// A folder with `case.toml` and the coordinate files that it names.
 fn folder(case: &str) -> (tempfile::TempDir, PathBuf) {
@@ -60,10 +60,8 @@ fn a_refined_case_holds_the_points_of_the_case() {
 
 #[test]
 fn other_initial_grids_need_more_smoothing() {
-    let smoothing = |keys: &str| {
-        let case = resolve_with(keys).unwrap();
-        case.settle().unwrap().case.control.smoothing_columns.unwrap()
-    };
+    let smoothing =
+        |keys: &str| settled(&[SMALLEST, keys].concat()).control.smoothing_columns.unwrap();
     let columns = ["hyperbolic", "normal", "transfinite"].map(|method| {
         smoothing(&format!("[grid]\ntopology = \"O\"\n[initial]\nmethod = \"{method}\"\n"))
     });
@@ -89,7 +87,7 @@ fn columns_of_smoothing_follow_the_number_of_cells() {
         let text = format!(
             "geometry.{geometry}\n[grid]\ntopology = '{topology}'\nni = {ni}\nnj = 33\nfirst_cell = 1e-3\n"
         );
-        resolve(&text).unwrap().settle().unwrap().case.control.smoothing_columns.unwrap()
+        settled(&text).control.smoothing_columns.unwrap()
     };
 
     assert_eq!(columns("wing_body = {}", "O", 257), 2.0);
@@ -103,8 +101,7 @@ fn columns_of_smoothing_follow_the_number_of_cells() {
 #[test]
 fn tall_c_grids_have_five_levels_of_multigrid() {
     let levels = |keys: &str| {
-        let case = resolve_with(&format!("[grid]\nni = 65\nfirst_cell = 1e-4\n{keys}")).unwrap();
-        case.settle().unwrap().case.multigrid.levels
+        settled(&format!("{SMALLEST}[grid]\nni = 65\nfirst_cell = 1e-4\n{keys}")).multigrid.levels
     };
 
     assert_eq!(levels("topology = 'C'\nnj = 2049\n"), 5);
@@ -329,28 +326,10 @@ fn may_be_missing(key: &str, text: &str) -> bool {
     let has = |key: &str| text.lines().any(|line| line.starts_with(key));
     let smooth = ["[geometry.section]", "[geometry.wing_body]", "[geometry.ellipse]"];
     match key {
-        // These keys are omitted if another source is given, the contour is unchanged, the outer line is a
-        // circle, and the grid has no limits.
-        "geometry.naca"
-        | "geometry.file"
-        | "geometry.points"
-        | "geometry.edge_thickness"
-        | "geometry.smooth"
-        | "geometry.corners"
-        | "grid.reach"
-        | "grid.reynolds"
-        | "grid.wake_first_cell"
-        | "grid.wake_spacing"
-        | "grid.points_upper"
-        | "grid.points_lower"
-        | "grid.clusters"
-        | "grid.max_spacing"
-        | "grid.wall_growth"
-        | "quality.max_skewness"
-        | "quality.max_growth"
-        | "quality.max_wall_angle" => true,
         // There is no box, and one section alone.
         _ if key.starts_with("domain.") || key.starts_with("cascade.") => true,
+        // It follows from the spacings.
+        "grid.wall_growth" => true,
         // The resulting height is written instead.
         "grid.y_plus" | "grid.reference_length" => has("first_cell ="),
         "grid.growth" => has("nj ="),
@@ -359,9 +338,15 @@ fn may_be_missing(key: &str, text: &str) -> bool {
             !has("trailing_edge = \"blunt\"") && !has("trailing_edge = \"rounded\"")
         }
         "grid.leading_edge_spacing" | "grid.trailing_edge_spacing" => smooth.into_iter().any(has),
-        nested => {
-            let section = nested.rsplit_once('.').map_or("", |(section, _)| section);
-            section.contains('.') && !has(&format!("[{section}]"))
+        _ => {
+            let key = KEYS.iter().find(|known| known.path == key).unwrap();
+            let nested = key.section().contains('.');
+            // Other keys without a default are omitted if they are not given.
+            if nested {
+                !has(&format!("[{}]", key.section()))
+            } else {
+                key.default == Preset::Unset
+            }
         }
     }
 }
@@ -426,11 +411,10 @@ const SHAPES: [(&str, &[&str]); 15] = [
 
 #[test]
 fn the_resolved_case_has_every_default_those_of_the_section_too() {
-    for (keys, settled) in SHAPES {
+    for (keys, decided) in SHAPES {
         let ni = if keys.contains("grid.ni") { "" } else { "grid.ni = 65" };
-        let case = resolve(&format!("{keys}\n{ni}\ngrid.nj = 33\n")).unwrap();
 
-        let resolved = case.settle().unwrap().case;
+        let resolved = settled(&format!("{keys}\n{ni}\ngrid.nj = 33\n"));
         let text = resolved.to_toml_string().unwrap();
 
         let mut section = String::new();
@@ -447,7 +431,7 @@ fn the_resolved_case_has_every_default_those_of_the_section_too() {
             let there = stands.iter().any(|path| path == key.path);
             assert!(there || may_be_missing(key.path, &text), "{} is missing:\n{text}", key.path);
         }
-        for line in settled {
+        for line in decided {
             assert!(text.lines().any(|l| l.starts_with(line)), "{line} is missing:\n{text}");
         }
         // Every default has been decided.
@@ -534,8 +518,7 @@ fn volumes_are_smoothed_less_under_thick_first_cells() {
             "geometry.{geometry}\n[grid]\ntopology = '{topology}'\nni = {ni}\nnj = 33\n\
              first_cell = {first_cell:e}\n"
         );
-        let resolved = resolve(&case).unwrap().settle().unwrap().case;
-        resolved.initial.volume_smoothing.unwrap()
+        settled(&case).initial.volume_smoothing.unwrap()
     };
 
     let [body, section] = ["wing_body = {}", "naca = '0012'"];
@@ -554,21 +537,21 @@ fn volumes_are_smoothed_less_under_thick_first_cells() {
 /// have to.
 #[test]
 fn the_defaults_of_an_edge_make_curved_cells() {
-    let settled = |keys: &str, order: usize| {
+    let spacing = |order: usize| {
         let size = "[grid]\ntopology = \"O\"\nni = 97\nnj = 49\nfirst_cell = 5e-3\n";
-        resolve_with(&format!("{size}{keys}\n[output]\ncurved_order = {order}\n")).unwrap().settle()
+        let case = settled(&format!("{SMALLEST}{size}[output]\ncurved_order = {order}\n"));
+        case.grid.trailing_edge_spacing.unwrap()
     };
     let blunt = |order| {
         let case = format!(
             "geometry.naca = '2412'\ngeometry.trailing_edge = 'blunt'\ngrid.ni = 97\ngrid.nj = 49\n\
              output.curved_order = {order}\n"
         );
-        resolve(&case).unwrap().settle().unwrap().case.grid.base_cells.unwrap()
+        settled(&case).grid.base_cells.unwrap()
     };
 
     // A base has 8 cells by default.
     assert_eq!([1, 2, 3, 4].map(blunt), [8, 8, 12, 8]);
-    let spacing = |order| settled("", order).unwrap().case.grid.trailing_edge_spacing.unwrap();
     assert_eq!([1, 2, 4].map(spacing), [1e-3 * 256.0 / 96.0, 5e-3, 5e-3]);
     let cut = resolve_with(
         "trailing_edge = 'blunt'\n[grid]\nbase_cells = 10\n[output]\ncurved_order = 2\n",
