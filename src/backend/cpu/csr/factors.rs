@@ -150,7 +150,7 @@ impl<T: Real> CsrFactors<T> {
         for (row, value) in self.inverse.iter_mut().enumerate() {
             *value = T::narrow(inverse.get(row));
         }
-        let bad = bad.into_found();
+        let bad = bad.found.into_inner();
         bad.map(|bad| BadPivot { row: rows.row_of_a(bad.row), ..bad })
     }
 
@@ -273,10 +273,6 @@ impl FirstBad {
                 *found = Some(BadPivot { row, value });
             }
         }
-    }
-
-    fn into_found(self) -> Option<BadPivot> {
-        self.found.into_inner()
     }
 }
 

@@ -58,7 +58,8 @@ impl RowPlan {
     }
 
     pub(super) fn sync_free(rows: &FactorRows) -> Self {
-        Self::SyncFree(Flags::new(rows.len()))
+        let done = (0..rows.len()).map(|_| AtomicBool::new(false)).collect();
+        Self::SyncFree(Flags { done, sweep: AtomicBool::new(false) })
     }
 
     /// Whether there is work for more than one thread at a time.
@@ -122,11 +123,6 @@ pub(super) struct Flags {
 }
 
 impl Flags {
-    fn new(rows: usize) -> Self {
-        let done = (0..rows).map(|_| AtomicBool::new(false)).collect();
-        Self { done, sweep: AtomicBool::new(false) }
-    }
-
     /// Threads take rows in their order from a counter. The first row that is not done waits for
     /// none, and the thread that took it is at work: whatever the number of threads that run, one of
     /// them goes forward.

@@ -37,62 +37,61 @@ impl FactorRows {
         let renumbering = (schedule == Schedule::Colours).then(by_colours);
         let mirrored = kind.symmetric().then(|| mirror(a));
         let tiles = schedule == Schedule::Tiles;
-        let mut rows = Self::with_capacity(a.rows(), a.columns.len());
-        let mut entries: Vec<(u32, usize)> = Vec::new();
-        for row in 0..a.rows() {
-            let of_a = renumbering.as_ref().map_or(row, |numbers| numbers.order[row] as usize);
-            entries.clear();
-            let own = a.row_start[of_a]..a.row_start[of_a + 1];
+        Self::build(a.rows(), a.columns.len(), renumbering, |row, entries| {
+            let own = a.row_start[row]..a.row_start[row + 1];
             match &mirrored {
                 None => entries.extend(own.map(|k| (a.columns[k], k))),
                 Some(mirrored) => {
-                    let kept = own.filter(|&k| a.columns[k] as usize <= of_a);
+                    let kept = own.filter(|&k| a.columns[k] as usize <= row);
                     entries.extend(kept.map(|k| (a.columns[k], k)));
-                    entries.extend(mirrored.of(of_a));
+                    entries.extend(mirrored.of(row));
                 }
-            }
-            if let Some(numbers) = &renumbering {
-                for (column, _) in &mut entries {
-                    *column = numbers.place[*column as usize];
-                }
-                entries.sort_unstable_by_key(|&(column, _)| column);
             }
             if tiles {
                 entries.retain(|&(column, _)| column as usize / ROW_TILE == row / ROW_TILE);
             }
-            rows.push(row, &entries);
-        }
-        Self { renumbering, ..rows }
+        })
     }
 
     /// Builds the rows of factors of a matrix in ELL format, with the colours and tiles of the grid's points.
     pub(in crate::backend::cpu) fn of_ell(a: &EllPattern, schedule: Schedule) -> Self {
         let elimination = Elimination::new(a, schedule);
         let renumbering = elimination.colours().map(|numbers| Renumbering::by_colours(&numbers));
-        let mut rows = Self::with_capacity(a.rows(), a.rows() * a.width());
-        let mut entries = Vec::new();
-        for row in 0..a.rows() {
-            let of_a = renumbering.as_ref().map_or(row, |numbers| numbers.order[row] as usize);
-            let kept = a.row(of_a).filter(|&(_, column)| elimination.keeps(of_a, column));
-            let place = |at: usize| renumbering.as_ref().map_or(at as u32, |n| n.place[at]);
-            entries.clear();
-            entries.extend(kept.map(|(at, column)| (place(column), at)));
-            entries.sort_unstable_by_key(|&(column, _)| column);
-            rows.push(row, &entries);
-        }
-        Self { renumbering, ..rows }
+        Self::build(a.rows(), a.rows() * a.width(), renumbering, |row, entries| {
+            let kept = a.row(row).filter(|&(_, column)| elimination.keeps(row, column));
+            entries.extend(kept.map(|(at, column)| (column as u32, at)));
+        })
     }
 
-    fn with_capacity(rows: usize, entries: usize) -> Self {
-        let mut row_start = Vec::with_capacity(rows + 1);
-        row_start.push(0);
-        Self {
-            row_start,
+    /// Builds `rows` rows of `entries` entries at most: `take` appends the column and the position of each entry of a
+    /// row of A that is kept.
+    fn build(
+        rows: usize,
+        entries: usize,
+        renumbering: Option<Renumbering>,
+        take: impl Fn(usize, &mut Vec<(u32, usize)>),
+    ) -> Self {
+        let mut built = Self {
+            row_start: Vec::with_capacity(rows + 1),
             diagonal: Vec::with_capacity(rows),
             columns: Vec::with_capacity(entries),
             source: Vec::with_capacity(entries),
-            renumbering: None,
+            renumbering,
+        };
+        built.row_start.push(0);
+        let mut entries = Vec::new();
+        for row in 0..rows {
+            entries.clear();
+            take(built.row_of_a(row), &mut entries);
+            if let Some(numbers) = &built.renumbering {
+                for (column, _) in &mut entries {
+                    *column = numbers.place[*column as usize];
+                }
+            }
+            entries.sort_unstable_by_key(|&(column, _)| column);
+            built.push(row, &entries);
         }
+        built
     }
 
     fn push(&mut self, row: usize, entries: &[(u32, usize)]) {
