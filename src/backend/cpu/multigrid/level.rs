@@ -4,7 +4,7 @@ use super::direct::Factors;
 use super::factor::Guard;
 use super::lines::LineSet;
 use super::operator::BlockSource;
-use super::panel::{LANES, PLACES, PanelShape, Storage};
+use super::panel::{PLACES, PanelShape, Storage};
 use super::terms::WallSet;
 use super::transfer;
 use super::wall::LevelWall;
@@ -205,26 +205,22 @@ impl<M: Real> Level<M> {
             (0..columns.count())
                 .flat_map(|k| (0..columns.points()).map(move |l| columns.place(k, l)))
         };
-        for ((i, j), x) in places().zip(factors.x.as_chunks_mut::<2>().0) {
-            let (colour, at) = self.eta.shape.place(i, j, 2);
-            *x = [self.eta.f[colour][at], self.eta.f[colour][at + LANES]];
+        for (place, x) in places().zip(factors.x.as_chunks_mut::<2>().0) {
+            *x = self.eta.shape.pair(&self.eta.f, place);
         }
         factors.solve();
         let terms = !self.eta.shape.transposed;
         self.solution_in_xi = self.xi.is_some();
         let lines = self.xi.as_mut().unwrap_or(&mut self.eta);
-        for ((i, j), &[p, q]) in places().zip(factors.x.as_chunks::<2>().0) {
-            let (line, point) = if self.solution_in_xi { (j, i) } else { (i, j) };
-            let (colour, at) = lines.shape.place(line, point, 2);
+        for ((i, j), x) in places().zip(factors.x.as_chunks::<2>().0) {
+            let place = if self.solution_in_xi { (j, i) } else { (i, j) };
             let mj = self.size.mj;
             let wall = self.walls.iter_mut().find(|wall| terms && wall.line(mj) == j);
-            let u = &mut lines.u[colour];
+            let mut u = *x;
             if let Some(wall) = wall {
-                wall.set(i, [p, q]);
-                (u[at], u[at + LANES]) = (M::zero(), M::zero());
-            } else {
-                (u[at], u[at + LANES]) = (p, q);
+                (wall.terms[i], u) = (u, [M::zero(); 2]);
             }
+            lines.shape.set_pair(&mut lines.u, place, u);
         }
         true
     }

@@ -237,6 +237,28 @@ impl PanelShape {
         (colour, (m / LANES * self.along + point) * width * LANES + m % LANES)
     }
 
+    /// Both components at a point of a line, of an array of pairs.
+    #[inline(always)]
+    pub(super) fn pair<M: Real>(
+        &self,
+        pairs: &[Vec<M>; 2],
+        (line, point): (usize, usize),
+    ) -> [M; 2] {
+        let (colour, at) = self.place(line, point, 2);
+        [pairs[colour][at], pairs[colour][at + LANES]]
+    }
+
+    /// Sets both components at a point of a line, of an array of pairs.
+    pub(super) fn set_pair<M: Real>(
+        &self,
+        pairs: &mut [Vec<M>; 2],
+        (line, point): (usize, usize),
+        pair: [M; 2],
+    ) {
+        let (colour, at) = self.place(line, point, 2);
+        [pairs[colour][at], pairs[colour][at + LANES]] = pair;
+    }
+
     /// Whether a line is given.
     pub(super) fn holds(&self, line: usize) -> bool {
         (self.held[0] && line == 0) || (self.held[1] && line + 1 == self.across)

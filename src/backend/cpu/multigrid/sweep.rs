@@ -5,6 +5,7 @@ use super::terms::{PanelWalls, WallSet};
 use crate::backend::Real;
 use crate::backend::cpu::block::{product, subtract};
 use crate::simd::Kernel;
+use std::ops::Range;
 
 /// The lines of one colour: their equations, and the solution on the lines beside them.
 pub(super) struct ColourLines<'a, M> {
@@ -124,6 +125,39 @@ impl<'a, M: Real> PanelOperator<'a, M> {
     #[inline(always)]
     fn block(&self, l: usize, lane: usize) -> &'a [Lane<M>] {
         &self.points[l * self.width + lane..][..4]
+    }
+
+    /// u_l ← u_l − D_l⁻¹ N_l u_{l+1} for these points but the last, backward; the last one has `solved`.
+    #[inline(always)]
+    fn substitute_back(
+        &self,
+        points: Range<usize>,
+        mut solved: [Lane<M>; 2],
+        u: &mut [[Lane<M>; 2]],
+    ) {
+        let at_inverse = self.storage.inverse();
+        for l in points.rev().skip(1) {
+            let a = self.at(l);
+            let pull = self.storage.product_along(a, 1, &solved);
+            subtract(&mut u[l], &a[at_inverse..at_inverse + 4], &pull);
+            solved = u[l];
+        }
+    }
+
+    /// The values at an end of bordered lines, point `l`: the inverse of the pivot of the ends times their `sums`.
+    #[inline(always)]
+    fn end_values(
+        &self,
+        shape: &PanelShape,
+        (end, l): (usize, usize),
+        sums: &[[Lane<M>; 2]; 2],
+    ) -> [Lane<M>; 2] {
+        let at = [0, 1].map(|end| shape.border(self.storage.inverse(), end));
+        let mut values = product(self.block(l, at[end]), &sums[end]);
+        if shape.borders[1 - end] {
+            add(&mut values, &product(self.block(l, at[1 - end]), &sums[1 - end]));
+        }
+        values
     }
 }
 
@@ -293,14 +327,7 @@ impl<M: Real> ColourLines<'_, M> {
                 u[l] = b;
             }
         }
-        for l in (0..open - 1).rev() {
-            let a = operator.at(l);
-            let pull = storage.product_along(a, 1, &solved);
-            let mut b = u[l];
-            subtract(&mut b, &a[at_inverse..at_inverse + 4], &pull);
-            u[l] = b;
-            solved = b;
-        }
+        operator.substitute_back(0..open, solved, u);
         if shape.closed {
             let (last, mut b) = (operator.at(open), u[open]);
             storage.subtract_along(&mut b, last, 0, &u[open - 1]);
@@ -312,7 +339,7 @@ impl<M: Real> ColourLines<'_, M> {
             }
         }
         if shape.borders.contains(&true) {
-            let (last, at) = (open - 1, [0, 1].map(|end| shape.border(at_inverse, end)));
+            let last = open - 1;
             if let Some(second) = u.get(1) {
                 storage.subtract_along(&mut ends[0], operator.at(0), 1, second);
             }
@@ -321,13 +348,10 @@ impl<M: Real> ColourLines<'_, M> {
             }
             for (end, point) in [0, last].into_iter().enumerate() {
                 if shape.borders[end] {
-                    let mut d = product(operator.block(point, at[end]), &ends[end]);
-                    if shape.borders[1 - end] {
-                        let other = operator.block(point, at[1 - end]);
-                        add(&mut d, &product(other, &ends[1 - end]));
-                    }
+                    let d = operator.end_values(&shape, (end, point), &ends);
+                    let at = shape.border(at_inverse, end);
                     for l in shape.inner(open) {
-                        subtract(&mut u[l], operator.block(l, at[end]), &d);
+                        subtract(&mut u[l], operator.block(l, at), &d);
                     }
                     terms[2 * LANES * end..][..2 * LANES].copy_from_slice(d.as_flattened());
                 }
@@ -356,12 +380,7 @@ impl<M: Real> ColourLines<'_, M> {
             }
         }
         for end in (0..2).filter(|&end| shape.borders[end]) {
-            let mut value = product(operator.block(ends[end], at[end]), &sums[end]);
-            if shape.borders[1 - end] {
-                let other = operator.block(ends[end], at[1 - end]);
-                add(&mut value, &product(other, &sums[1 - end]));
-            }
-            u[ends[end]] = value;
+            u[ends[end]] = operator.end_values(&shape, (end, ends[end]), &sums);
         }
         if let Some(last) = inner.clone().next_back().filter(|_| shape.borders[1]) {
             let after = u[ends[1]];
@@ -374,14 +393,7 @@ impl<M: Real> ColourLines<'_, M> {
             solved = product(&a[at_inverse..at_inverse + 4], &b);
             u[l] = solved;
         }
-        for l in inner.rev().skip(1) {
-            let a = operator.at(l);
-            let pull = storage.product_along(a, 1, &solved);
-            let mut b = u[l];
-            subtract(&mut b, &a[at_inverse..at_inverse + 4], &pull);
-            u[l] = b;
-            solved = b;
-        }
+        operator.substitute_back(inner, solved, u);
     }
 
     #[inline(always)]

@@ -16,8 +16,8 @@ pub(super) fn wall_set<'a, M>(mut walls: impl Iterator<Item = Walls<'a, M>>) -> 
 pub(super) struct Walls<'a, M> {
     /// `[panel][point along][entry of the block][lane]` of each colour.
     pub(super) columns: [&'a [M]; 2],
-    /// d, a pair for each point along the side.
-    pub(super) terms: &'a [M],
+    /// d of each point along the side.
+    pub(super) terms: &'a [[M; 2]],
     pub(super) shape: PanelShape,
     /// Whether the side is along the lines: the terms change from point to point of a line.
     pub(super) along: bool,
@@ -41,11 +41,10 @@ impl<'a, M: Real> Walls<'a, M> {
     pub(super) fn of(&self, colour: usize, panel: usize) -> PanelWalls<'a, M> {
         let (along, length) = (self.shape.along, self.shape.along * 4 * LANES);
         let columns = &self.columns[colour][panel * length..][..length];
-        let pairs = self.terms.as_chunks::<2>().0;
         let terms = if self.along {
-            Terms::Along(&pairs[..along])
+            Terms::Along(&self.terms[..along])
         } else {
-            let line = |lane: usize| pairs.get(2 * (panel * LANES + lane) + colour);
+            let line = |lane: usize| self.terms.get(2 * (panel * LANES + lane) + colour);
             Terms::Across([0, 1].map(|component| {
                 std::array::from_fn(|lane| line(lane).map_or(M::zero(), |pair| pair[component]))
             }))

@@ -103,10 +103,9 @@ pub(super) fn store<T: Real, M: Real>(
 ) {
     z.par_chunks_mut(2 * mi).enumerate().for_each(|(j, row)| {
         for (i, pair) in row.chunks_exact_mut(2).enumerate() {
-            let (line, point) = place(i, j);
-            let (colour, at) = lines.shape.place(line, point, 2);
-            pair[0] = T::narrow(lines.u[colour][at].widen());
-            pair[1] = T::narrow(lines.u[colour][at + LANES].widen());
+            let found = lines.shape.pair(&lines.u, place(i, j));
+            pair[0] = T::narrow(found[0].widen());
+            pair[1] = T::narrow(found[1].widen());
         }
     });
 }

@@ -6,7 +6,6 @@ use super::panel::{LANES, PanelShape};
 use super::terms::Walls;
 use crate::backend::Real;
 use crate::backend::cpu::EllMatrix;
-use crate::backend::cpu::vector::clear;
 use crate::backend::multigrid::{LevelSize, SMALLEST_NORTH};
 use crate::sparse::WalledSides;
 use rayon::prelude::*;
@@ -23,9 +22,9 @@ pub(super) struct LevelWall<M> {
     /// B in that of the eta-lines, where those are smoothed with d held and are not the lines of transfers.
     across: Option<SideColumns<M>>,
     /// d, a pair for each point of the side.
-    terms: Vec<M>,
+    pub(super) terms: Vec<[M; 2]>,
     /// Σ_j B_ijᵀ u_ij for each i, or Σ_i B_ijᵀ u_ij for each j, for transposed equations alone.
-    sums: Vec<M>,
+    sums: Vec<[M; 2]>,
     /// Whether the level has wall terms; where it has none, d stays zero.
     live: bool,
 }
@@ -68,7 +67,7 @@ impl<M: Real> SideColumns<M> {
     }
 
     /// These columns with the terms d of a side, one of constant j or of constant i.
-    fn with_terms<'a>(&'a self, of_j: bool, terms: &'a [M]) -> Walls<'a, M> {
+    fn with_terms<'a>(&'a self, of_j: bool, terms: &'a [[M; 2]]) -> Walls<'a, M> {
         let [even, odd] = &self.values;
         Walls { columns: [even, odd], terms, shape: self.shape, along: self.xi == of_j }
     }
@@ -86,7 +85,7 @@ impl<M: Real> LevelWall<M> {
         let held = side >= 2 && xi.is_some() && !eta.shape.transposed;
         let across = held.then(|| SideColumns::new(eta.shape, false));
         let points = if side < 2 { eta.shape.across } else { eta.shape.along };
-        let terms = vec![M::zero(); 2 * points];
+        let terms = vec![[M::zero(); 2]; points];
         let sums = if eta.shape.transposed { terms.clone() } else { Vec::new() };
         Self { side, first_column, columns, across, terms, sums, live: true }
     }
@@ -133,7 +132,7 @@ impl<M: Real> LevelWall<M> {
             let [north, south] = north_and_south(i);
             north / south > M::narrow(SMALLEST_NORTH)
         };
-        let lines = self.terms.len() / 2;
+        let lines = self.terms.len();
         self.live = fine.live && 2 * (0..lines).filter(|&i| kept(i)).count() >= lines;
         if !self.live {
             return Guard::Nothing;
@@ -179,10 +178,10 @@ impl<M: Real> LevelWall<M> {
     pub(super) fn take_solved(&mut self, lines: &LineSet<M>) {
         let shape = PanelShape { along: 1, ..lines.shape };
         let end = self.side % 2 * 2 * LANES;
-        for (i, pair) in self.terms.chunks_exact_mut(2).enumerate() {
+        for (i, pair) in self.terms.iter_mut().enumerate() {
             let (colour, at) = shape.place(i, 0, 4);
             let terms = &lines.terms[colour][at + end..];
-            (pair[0], pair[1]) = (terms[0], terms[LANES]);
+            *pair = [terms[0], terms[LANES]];
         }
     }
 
@@ -200,18 +199,16 @@ impl<M: Real> LevelWall<M> {
     /// d ← u of the side, where it is a line.
     pub(super) fn take_line(&mut self, lines: &LineSet<M>) {
         let line = self.line(lines.shape.across);
-        for (i, pair) in self.terms.chunks_exact_mut(2).enumerate() {
-            let (colour, at) = lines.shape.place(line, i, 2);
-            (pair[0], pair[1]) = (lines.u[colour][at], lines.u[colour][at + LANES]);
+        for (i, pair) in self.terms.iter_mut().enumerate() {
+            *pair = lines.shape.pair(&lines.u, (line, i));
         }
     }
 
     /// u of the side ← d, where it is a line.
     pub(super) fn put_line(&self, lines: &mut LineSet<M>) {
         let line = self.line(lines.shape.across);
-        for (i, pair) in self.terms.chunks_exact(2).enumerate() {
-            let (colour, at) = lines.shape.place(line, i, 2);
-            (lines.u[colour][at], lines.u[colour][at + LANES]) = (pair[0], pair[1]);
+        for (i, pair) in self.terms.iter().enumerate() {
+            lines.shape.set_pair(&mut lines.u, (line, i), *pair);
         }
     }
 
@@ -228,14 +225,14 @@ impl<M: Real> LevelWall<M> {
         let (shape, xi, live) = (*shape, *xi, *live);
         // Whether the lines run along the side, and not from it.
         let along = xi == (*side < 2);
-        let add = |sum: &mut [M], colour: usize, at: usize, lane: usize| {
+        let add = |sum: &mut [M; 2], colour: usize, at: usize, lane: usize| {
             let b = |entry: usize| columns[colour][at * 4 * LANES + entry * LANES + lane];
             let u = [0, 1].map(|c| lines.u[colour][at * 2 * LANES + c * LANES + lane]);
             sum[0] += b(0) * u[0] + b(2) * u[1];
             sum[1] += b(1) * u[0] + b(3) * u[1];
         };
-        sums.par_chunks_mut(2).with_min_len(64).enumerate().for_each(|(k, sum)| {
-            sum.fill(M::zero());
+        sums.par_iter_mut().with_min_len(64).enumerate().for_each(|(k, sum)| {
+            *sum = [M::zero(); 2];
             if along {
                 for colour in 0..2 {
                     for panel in 0..shape.lines(colour).div_ceil(LANES) {
@@ -250,13 +247,11 @@ impl<M: Real> LevelWall<M> {
                 }
             }
         });
-        for (k, sum) in self.sums.chunks_exact(2).enumerate() {
-            let (line, point) = self.place(k, size, xi);
-            let (colour, at) = shape.place(line, point, 2);
-            for (c, sum) in sum.iter().enumerate() {
-                let at = at + c * LANES;
-                residual[colour][at] = if live { lines.f[colour][at] - *sum } else { M::zero() };
-            }
+        for (k, sum) in self.sums.iter().enumerate() {
+            let place = self.place(k, size, xi);
+            let f = shape.pair(&lines.f, place);
+            let rest = if live { [f[0] - sum[0], f[1] - sum[1]] } else { [M::zero(); 2] };
+            shape.set_pair(residual, place, rest);
         }
     }
 
@@ -278,26 +273,19 @@ impl<M: Real> LevelWall<M> {
                 let near = 2 * i + k;
                 let near = if fine.wraps() && near == fine_points { 0 } else { near };
                 if near < fine_points {
-                    let (line, point) = self.place(near, fine, self.columns.xi);
-                    let (colour, at) = self.columns.shape.place(line, point, 2);
-                    sum[0] += weight * residual[colour][at];
-                    sum[1] += weight * residual[colour][at + LANES];
+                    let place = self.place(near, fine, self.columns.xi);
+                    let pair = self.columns.shape.pair(residual, place);
+                    sum = [sum[0] + weight * pair[0], sum[1] + weight * pair[1]];
                 }
             }
-            let (line, point) = self.place(i, size, coarse_xi);
-            let (colour, at) = coarse.shape.place(line, point, 2);
-            (coarse.f[colour][at], coarse.f[colour][at + LANES]) = (sum[0], sum[1]);
+            let place = self.place(i, size, coarse_xi);
+            coarse.shape.set_pair(&mut coarse.f, place, sum);
         }
-    }
-
-    /// d of one point ← `pair`.
-    pub(super) fn set(&mut self, i: usize, pair: [M; 2]) {
-        self.terms[2 * i..2 * i + 2].copy_from_slice(&pair);
     }
 
     /// d ← 0.
     pub(super) fn clear(&mut self) {
-        clear(&mut self.terms);
+        self.terms.fill([M::zero(); 2]);
     }
 
     /// Fine d ← d + P coarse d, linear along the side.
@@ -305,9 +293,8 @@ impl<M: Real> LevelWall<M> {
         if !coarse.live {
             return;
         }
-        let coarse = coarse.terms.as_chunks::<2>().0;
-        let half = M::narrow(0.5);
-        for (i, d) in self.terms.as_chunks_mut::<2>().0.iter_mut().enumerate() {
+        let (coarse, half) = (&coarse.terms, M::narrow(0.5));
+        for (i, d) in self.terms.iter_mut().enumerate() {
             let at = |i: Option<usize>, component: usize| {
                 i.and_then(|i| coarse.get(i)).map_or(M::zero(), |pair| pair[component])
             };
@@ -321,7 +308,7 @@ impl<M: Real> LevelWall<M> {
 
     /// The points of the side in z ← d.
     pub(super) fn store<T: Real>(&self, LevelSize { mi, mj, .. }: LevelSize, z: &mut [T]) {
-        for (k, d) in self.terms.chunks_exact(2).enumerate() {
+        for (k, d) in self.terms.iter().enumerate() {
             let z = &mut z[2 * WalledSides::point(self.side, k, mi, mj)..][..2];
             z.iter_mut().zip(d).for_each(|(z, d)| *z = T::narrow(d.widen()));
         }
