@@ -41,6 +41,23 @@ impl<'a> PointRow<'a> {
         let last = self.corners[1] && columns.end == self.data.mi;
         first.then_some(0).into_iter().chain(last.then_some(columns.len() - 1))
     }
+
+    /// Slots ← the values of a chunk, by point, but zeros at the points of two walls.
+    #[inline(always)]
+    fn put<T: Real, const N: usize>(
+        &self,
+        columns: &Range<usize>,
+        values: &mut [[[T; 2]; N]],
+        slots: &mut [&mut [T]],
+    ) {
+        for (slot, values) in slots.iter_mut().zip(values) {
+            for i in self.without_equations(columns) {
+                values[i] = [T::zero(); 2];
+            }
+            slot[2 * columns.start..2 * columns.end]
+                .copy_from_slice(values[..columns.len()].as_flattened());
+        }
+    }
 }
 
 /// The wall terms of a side at some points of a row.
@@ -248,15 +265,7 @@ impl<T: Real> JacobianRow<'_, T> {
                     }
                 }
             }
-            for i in self.row.without_equations(&columns) {
-                for slot in &mut numbers {
-                    slot[i] = [T::zero(); 2];
-                }
-            }
-            for (slot, numbers) in self.slots.iter_mut().zip(&numbers) {
-                let rows = &mut slot[2 * columns.start..2 * columns.end];
-                rows.copy_from_slice(numbers[..columns.len()].as_flattened());
-            }
+            self.row.put(&columns, &mut numbers, &mut self.slots);
         }
     }
 
@@ -325,7 +334,6 @@ impl<T: Real> Kernel for WallRow<'_, T> {
         let Self { row, mut slots } = self;
         for columns in chunks(0..row.data.mi) {
             let points = Points::new(row, &columns);
-            let rows = 2 * columns.start..2 * columns.end;
             let others = points.others.into_iter().flatten();
             let sides = std::iter::once(points.section).chain(others).enumerate();
             let walls = sides.filter_map(|(side, terms)| Some((side < 2, terms?)));
@@ -343,14 +351,7 @@ impl<T: Real> Kernel for WallRow<'_, T> {
                     entries[0][i] = p.map(T::narrow);
                     entries[1][i] = q.map(T::narrow);
                 }
-                for i in row.without_equations(&columns) {
-                    for slot in &mut entries {
-                        slot[i] = [T::zero(); 2];
-                    }
-                }
-                for (slot, entries) in slots.iter_mut().zip(&entries) {
-                    slot[rows.clone()].copy_from_slice(entries[..columns.len()].as_flattened());
-                }
+                row.put(&columns, &mut entries, slots);
             }
         }
     }
