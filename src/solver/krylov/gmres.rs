@@ -2,7 +2,7 @@
 
 use super::{KrylovReport, System, Target};
 use crate::backend::{Backend, Projection, Real, Result, scalars};
-use crate::solver::{LinearOperator, LinearStop};
+use crate::solver::LinearOperator;
 
 /// Vectors and the small least-squares problem of flexible GMRES(m) (Saad 1993,
 /// doi:10.1137/0914028), kept from one solve to the next. Basis vectors are allocated when first
@@ -68,20 +68,12 @@ impl<B: Backend, T: Real> Gmres<B, T> {
         let (mut before, mut promised) = (f64::INFINITY, f64::INFINITY);
         let mut residual = system.residual(x, &mut self.w, &mut self.scalars)?;
         loop {
-            let report = |stop| KrylovReport { stop, iterations: f64::from(iterations), residual };
-            if !residual.is_finite() {
-                return Ok(report(LinearStop::NotFinite));
-            }
-            if residual <= target.norm {
-                return Ok(report(LinearStop::Converged));
-            }
-            if iterations as usize >= target.max_iterations {
-                return Ok(report(LinearStop::IterationLimit));
-            }
             // A cycle that gains nothing, or almost nothing of the reduction that its small problem
             // promised, would be repeated for ever: rounding holds the residual where it is.
-            if residual >= before || (residual > KEPT * before && promised < KEPT * residual) {
-                return Ok(report(LinearStop::Stagnation));
+            let stagnates =
+                residual >= before || (residual > KEPT * before && promised < KEPT * residual);
+            if let Some(stop) = target.ended(residual, 1.0, iterations.into(), stagnates) {
+                return Ok(KrylovReport { stop, iterations: iterations.into(), residual });
             }
             before = residual;
             let small = self.cycle(system, target, &mut iterations, residual)?;

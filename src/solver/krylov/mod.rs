@@ -33,6 +33,26 @@ pub struct Target {
     pub max_iterations: usize,
 }
 
+impl Target {
+    /// Why a solve ends whose true residual has this norm, if it does. That may exceed the target by the factor
+    /// `drift`; `stagnates` says that it would fall no further.
+    fn ended(
+        self,
+        residual: f64,
+        drift: f64,
+        iterations: f64,
+        stagnates: bool,
+    ) -> Option<LinearStop> {
+        let reasons = [
+            (!residual.is_finite(), LinearStop::NotFinite),
+            (residual <= drift * self.norm, LinearStop::Converged),
+            (iterations >= self.max_iterations as f64, LinearStop::IterationLimit),
+            (stagnates, LinearStop::Stagnation),
+        ];
+        reasons.into_iter().find_map(|(holds, stop)| holds.then_some(stop))
+    }
+}
+
 /// Outcome of a linear solve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[must_use]

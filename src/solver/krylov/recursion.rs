@@ -85,19 +85,10 @@ pub(super) fn solve<B: Backend, T: Real, A: LinearOperator<B, T>>(
     loop {
         let (r, scalars) = method.residual();
         let residual = system.residual(x, r, scalars)?;
-        let report = |stop| KrylovReport { stop, iterations, residual };
-        if !residual.is_finite() {
-            return Ok(report(LinearStop::NotFinite));
-        }
-        if residual <= DRIFT * target.norm {
-            return Ok(report(LinearStop::Converged));
-        }
-        if iterations >= target.max_iterations as f64 {
-            return Ok(report(LinearStop::IterationLimit));
-        }
         // The recursion claimed the target and x did not follow.
-        if residual > STAGNATION * before {
-            return Ok(report(LinearStop::Stagnation));
+        let stagnates = residual > STAGNATION * before;
+        if let Some(stop) = target.ended(residual, DRIFT, iterations, stagnates) {
+            return Ok(KrylovReport { stop, iterations, residual });
         }
         before = residual;
         let kept = (&mut iterations, &mut recordings);
