@@ -202,27 +202,22 @@ impl EllPattern {
         Self::structured(Structure::WallColumns { mi, mj, walls }, 2 * mi * mj, width)
     }
 
-    /// For each entry (r, c) of row r of a nine-point pattern, its slot and the position of (c, r). Other
-    /// patterns yield nothing.
-    pub(crate) fn mirrored(&self, row: usize) -> impl Iterator<Item = (usize, usize)> {
-        let (rows, structure, (point, variable)) = (self.rows, self.structure, (row / 2, row % 2));
-        let nine = move |(mi, mj, periodic): (usize, usize, bool)| {
-            let entries = STENCIL.into_iter().zip(MIRRORED).filter_map(move |(entry, mirrored)| {
-                let (di, dj, other) = entry;
-                let k = neighbour(point % mi, point / mi, di, dj, mi, mj, periodic)?;
-                let there = |&&(di, dj, _): &&(isize, isize, bool)| {
-                    neighbour(k % mi, k / mi, di, dj, mi, mj, periodic).is_some()
-                };
-                let slot = STENCIL[..mirrored].iter().filter(there).count();
-                Some(slot * rows + 2 * k + if other { 1 - variable } else { variable })
-            });
-            entries.enumerate()
-        };
-        let size = match structure {
-            Structure::NinePoint { mi, mj, periodic } => Some((mi, mj, periodic)),
-            _ => None,
-        };
-        size.map(nine).into_iter().flatten()
+    /// The position of (c, r) for each entry (r, c) of row r of [`Self::nine_point`], slot by slot.
+    pub(crate) fn mirrored(
+        mi: usize,
+        mj: usize,
+        periodic: bool,
+        row: usize,
+    ) -> impl Iterator<Item = usize> {
+        let (rows, point, variable) = (2 * mi * mj, row / 2, row % 2);
+        STENCIL.into_iter().zip(MIRRORED).filter_map(move |((di, dj, other), mirrored)| {
+            let k = neighbour(point % mi, point / mi, di, dj, mi, mj, periodic)?;
+            let there = |&&(di, dj, _): &&(isize, isize, bool)| {
+                neighbour(k % mi, k / mi, di, dj, mi, mj, periodic).is_some()
+            };
+            let slot = STENCIL[..mirrored].iter().filter(there).count();
+            Some(slot * rows + 2 * k + if other { 1 - variable } else { variable })
+        })
     }
 
     /// The structure from which the columns follow.

@@ -211,7 +211,7 @@ impl EllipticBackend for CpuBackend {
         a: &mut EllMatrix<T>,
         b: Option<&mut EllMatrix<T>>,
     ) -> Result<()> {
-        self.size(state).check_matrices(&a.pattern, b.as_ref().map(|b| &*b.pattern))?;
+        self.size(state).check_matrices(&a.pattern, b.as_ref().map(|b| &b.pattern))?;
         let EllipticState { data, amplitudes, .. } = state;
         let row = |j: usize| PointRow::new(data, amplitudes, j);
         let rows = a.row_blocks_mut(2 * data.mi).into_par_iter().enumerate();

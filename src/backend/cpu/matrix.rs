@@ -13,12 +13,11 @@ use crate::simd::{self, Kernel};
 use crate::sparse::{Csr, EllPattern, STENCIL, Schedule, Structure, TEN_SLOTS, WalledSides};
 use rayon::prelude::*;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// A matrix in ELL format: `values[k * rows + r]` is slot k of row r.
 #[derive(Debug, Clone)]
 pub struct EllMatrix<T> {
-    pub(super) pattern: Arc<EllPattern>,
+    pub(super) pattern: EllPattern,
     pub(super) values: Vec<T>,
 }
 
@@ -29,7 +28,7 @@ impl<T: Real> EllMatrix<T> {
     /// If the number of values does not fit the pattern: an error of the caller.
     pub fn from_values(pattern: EllPattern, values: Vec<T>) -> Self {
         assert_eq!(values.len(), pattern.rows() * pattern.width());
-        Self { pattern: Arc::new(pattern), values }
+        Self { pattern, values }
     }
 
     /// The positions of the entries.
@@ -120,7 +119,7 @@ impl SparseBackend for CpuBackend {
 
     fn matrix<T: Real>(&self, pattern: &EllPattern) -> Result<EllMatrix<T>> {
         let values = vec![T::zero(); pattern.rows() * pattern.width()];
-        Ok(EllMatrix { pattern: Arc::new(pattern.clone()), values })
+        Ok(EllMatrix { pattern: pattern.clone(), values })
     }
 
     fn matrix_values<T: Real>(&self, a: &EllMatrix<T>) -> Result<Vec<T>> {
@@ -140,12 +139,14 @@ impl SparseBackend for CpuBackend {
     }
 
     fn transpose<T: Real>(&self, a: &EllMatrix<T>, t: &mut EllMatrix<T>) -> Result<()> {
-        let Structure::NinePoint { mi, .. } = a.pattern.structure() else { return Ok(()) };
+        let Structure::NinePoint { mi, mj, periodic } = a.pattern.structure() else {
+            return Ok(());
+        };
         check_length(t.values.len(), a.values.len())?;
-        let pattern = Arc::clone(&a.pattern);
         t.row_blocks_mut(2 * mi).into_par_iter().enumerate().for_each(|(j, mut slots)| {
             for row in 0..2 * mi {
-                for (slot, from) in pattern.mirrored(2 * mi * j + row) {
+                let mirrored = EllPattern::mirrored(mi, mj, periodic, 2 * mi * j + row);
+                for (slot, from) in mirrored.enumerate() {
                     slots[slot][row] = a.values[from];
                 }
             }

@@ -17,26 +17,14 @@ use crate::backend::{
 use crate::sparse::{Csr, Pattern};
 use rayon::prelude::*;
 use std::ops::Range;
-use std::sync::Arc;
-
-#[derive(Debug)]
-pub(super) struct CsrLayout {
-    row_start: Vec<usize>,
-    columns: Vec<u32>,
-    pieces: Pieces,
-}
-
-impl CsrLayout {
-    pub(super) fn pattern(&self) -> Pattern<'_> {
-        Pattern { row_start: &self.row_start, columns: &self.columns }
-    }
-}
 
 /// A matrix by rows, and in slices for [`MatrixFormat::Ell`].
 #[derive(Debug, Clone)]
 pub struct CsrMatrix<T> {
-    layout: Arc<CsrLayout>,
+    row_start: Vec<usize>,
+    columns: Vec<u32>,
     values: Vec<T>,
+    pieces: Pieces,
     slices: Option<RowSlices<T>>,
 }
 
@@ -50,16 +38,12 @@ impl<T: Real> CsrMatrix<T> {
             MatrixFormat::Csr => None,
             MatrixFormat::Ell => RowSlices::new(a.pattern(), &values),
         };
-        let layout = CsrLayout {
-            row_start: a.row_start.clone(),
-            columns: a.columns.clone(),
-            pieces: Pieces::new(&a.row_start),
-        };
-        Self { layout: Arc::new(layout), values, slices }
+        let (row_start, columns) = (a.row_start.clone(), a.columns.clone());
+        Self { pieces: Pieces::new(&row_start), row_start, columns, values, slices }
     }
 
     pub(super) fn pattern(&self) -> Pattern<'_> {
-        self.layout.pattern()
+        Pattern { row_start: &self.row_start, columns: &self.columns }
     }
 }
 
@@ -78,7 +62,7 @@ impl<T: Real> LinearOperator<CpuBackend, T> for CsrMatrix<T> {
         check_lengths(self.pattern().rows(), [x.len(), y.len()])?;
         match &self.slices {
             Some(slices) => slices.multiply(x, y),
-            None => by_rows(self.pattern(), &self.layout.pieces, &self.values, x, y),
+            None => by_rows(self.pattern(), &self.pieces, &self.values, x, y),
         }
         Ok(())
     }
@@ -124,7 +108,7 @@ const SUMS: usize = 4;
 
 /// Cuts between the rows of a matrix, into pieces of about `ENTRIES` entries or `PIECE` rows. They
 /// depend on the pattern alone.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Pieces(pub Vec<usize>);
 
 impl Pieces {

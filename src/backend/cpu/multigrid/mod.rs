@@ -42,7 +42,7 @@ impl MultigridBackend for CpuBackend {
         columns: Option<&EllMatrix<T>>,
     ) -> Result<Level<M>> {
         size.check(kept.as_ref().map(|kept| kept.size))?;
-        size.check_matrices(&a.pattern, columns.map(|columns| &*columns.pattern))?;
+        size.check_matrices(&a.pattern, columns.map(|columns| &columns.pattern))?;
         let storage = match a.pattern.structure() {
             Structure::TenNumbers { .. } => Storage::TenNumbers { along_xi: false },
             _ => Storage::Full,
