@@ -117,10 +117,14 @@ pub trait EllipticBackend: SparseBackend + GridBackend {
     fn load_state(&self, state: &mut Self::Elliptic, u: &Self::Vector<f64>) -> Result<()>;
 
     /// u ← its unknowns among those of the whole grid.
-    fn upload_unknowns(&self, whole: &[f64], u: &mut Self::Vector<f64>) -> Result<()>;
+    fn upload_unknowns(&self, whole: &[f64], u: &mut Self::Vector<f64>) -> Result<()> {
+        self.upload(whole, u)
+    }
 
     /// Its unknowns among those of the whole grid ← u.
-    fn download_unknowns(&self, u: &Self::Vector<f64>, whole: &mut [f64]) -> Result<()>;
+    fn download_unknowns(&self, u: &Self::Vector<f64>, whole: &mut [f64]) -> Result<()> {
+        self.download(u, whole)
+    }
 
     /// `whole`, which rank 0 alone gives, ← the unknowns of the whole grid. All ranks must call.
     fn gather_unknowns(&self, u: &Self::Vector<f64>, whole: Option<&mut [f64]>) -> Result<()> {

@@ -7,7 +7,7 @@ use super::{CpuBackend, EllMatrix};
 use crate::backend::elliptic::WALL_ENTRIES;
 use crate::backend::error::{check_length, check_room};
 use crate::backend::{
-    Backend, EllipticBackend, EllipticData, Evaluation, GridBackend, LevelSize, Real, Result,
+    EllipticBackend, EllipticData, Evaluation, GridBackend, LevelSize, Real, Result,
 };
 use crate::grid::initial::{InitialSettings, Outline, hyperbolic};
 use crate::grid::quality::{Quality, larger, measure};
@@ -175,14 +175,6 @@ impl EllipticBackend for CpuBackend {
         Ok(())
     }
 
-    fn upload_unknowns(&self, whole: &[f64], u: &mut Vec<f64>) -> Result<()> {
-        self.upload(whole, u)
-    }
-
-    fn download_unknowns(&self, u: &Vec<f64>, whole: &mut [f64]) -> Result<()> {
-        self.download(u, whole)
-    }
-
     fn residual(&self, state: &mut EllipticState, f: &mut Vec<f64>) -> Result<Evaluation> {
         check_length(f.len(), self.size(state).values())?;
         let EllipticState { data, amplitudes, merit_weights, row_results } = state;
@@ -298,7 +290,29 @@ impl EllipticBackend for CpuBackend {
     ) -> Result<Option<usize>> {
         check_room(2 * walls, responses.map(Vec::len))?;
         check_room(WALL_ENTRIES * walls, [s.len()])?;
-        Ok(factor_wall(walls, responses, s))
+        let [even_p, even_q, odd_p, odd_q] = responses;
+        let (half, quarter, zero) = (T::narrow(0.5), T::narrow(0.25), [[T::zero()]; 4]);
+        // D⁻¹ U of the point before.
+        let mut carried = zero;
+        for (i, s) in s.chunks_exact_mut(WALL_ENTRIES).take(walls).enumerate() {
+            let k = 2 * i;
+            // Of the probes ±1 by turns.
+            let sign = if i.is_multiple_of(2) { T::one() } else { -T::one() };
+            let a = [even_p[k], even_q[k], even_p[k + 1], even_q[k + 1]];
+            let b = [odd_p[k], odd_q[k], odd_p[k + 1], odd_q[k + 1]].map(|value| sign * value);
+            let (first, last) = (i == 0, i + 1 == walls);
+            let share = if first || last { half } else { quarter };
+            let beside: Block2x2<T, 1> = std::array::from_fn(|e| [share * (a[e] - b[e])]);
+            let diagonal = std::array::from_fn(|e| [half * (a[e] + b[e])]);
+            let inverse = invert(&sub(&diagonal, &mul(&beside, &carried)), &(0..1));
+            if inverse.iter().any(|[value]| !value.is_finite()) {
+                return Ok(Some(i));
+            }
+            carried = if last { zero } else { mul(&inverse, &beside) };
+            let blocks = [inverse, carried, if first { zero } else { beside }];
+            s.copy_from_slice(blocks.as_flattened().as_flattened());
+        }
+        Ok(None)
     }
 
     fn solve_wall_blocks<T: Real>(
@@ -312,7 +326,21 @@ impl EllipticBackend for CpuBackend {
         check_room(WALL_ENTRIES * walls, [s.len()])?;
         let (lead, rest) = d.split_at_mut(2 * walls);
         clear(rest);
-        solve_wall(s, &z[..2 * walls], lead);
+        let s = s.as_chunks::<1>().0.as_chunks::<WALL_ENTRIES>().0;
+        let z = z.as_chunks::<1>().0.as_chunks::<2>().0;
+        let d = lead.as_chunks_mut::<1>().0.as_chunks_mut::<2>().0;
+        let mut before = [[T::zero()]; 2];
+        for ((d, z), s) in d.iter_mut().zip(z).zip(s) {
+            let mut right = *z;
+            subtract(&mut right, &s[8..], &before);
+            before = product(&s[..4], &right);
+            *d = before;
+        }
+        let mut after = [[T::zero()]; 2];
+        for (d, s) in d.iter_mut().zip(s).rev() {
+            subtract(d, &s[4..8], &after);
+            after = *d;
+        }
         Ok(())
     }
 
@@ -363,56 +391,3 @@ fn store_frame(frame: &[f64], nodes: &mut [f64], ni: usize, shift: f64) {
 
 /// Unknowns of a row that are summed up together over all rows.
 const COLUMNS: usize = 256;
-
-/// +1 at even points, −1 at odd ones.
-fn sign<T: Real>(i: usize) -> T {
-    if i.is_multiple_of(2) { T::one() } else { -T::one() }
-}
-
-/// Factors of the tridiagonal matrix that gives these answers to its two pairs of probes; see
-/// [`crate::backend::EllipticBackend::factor_wall_blocks`].
-fn factor_wall<T: Real>(
-    walls: usize,
-    [even_p, even_q, odd_p, odd_q]: [&Vec<T>; 4],
-    s: &mut [T],
-) -> Option<usize> {
-    let (half, quarter, zero) = (T::narrow(0.5), T::narrow(0.25), [[T::zero()]; 4]);
-    // D⁻¹ U of the point before.
-    let mut carried = zero;
-    for (i, s) in s.chunks_exact_mut(WALL_ENTRIES).take(walls).enumerate() {
-        let k = 2 * i;
-        let (a, sign) = ([even_p[k], even_q[k], even_p[k + 1], even_q[k + 1]], sign::<T>(i));
-        let b = [odd_p[k], odd_q[k], odd_p[k + 1], odd_q[k + 1]].map(|value| sign * value);
-        let (first, last) = (i == 0, i + 1 == walls);
-        let share = if first || last { half } else { quarter };
-        let beside: Block2x2<T, 1> = std::array::from_fn(|e| [share * (a[e] - b[e])]);
-        let diagonal = std::array::from_fn(|e| [half * (a[e] + b[e])]);
-        let inverse = invert(&sub(&diagonal, &mul(&beside, &carried)), &(0..1));
-        if inverse.iter().any(|[value]| !value.is_finite()) {
-            return Some(i);
-        }
-        carried = if last { zero } else { mul(&inverse, &beside) };
-        let blocks = [inverse, carried, if first { zero } else { beside }];
-        s.copy_from_slice(blocks.as_flattened().as_flattened());
-    }
-    None
-}
-
-/// d ← S⁻¹ z.
-fn solve_wall<T: Real>(s: &[T], z: &[T], d: &mut [T]) {
-    let s = s.as_chunks::<1>().0.as_chunks::<WALL_ENTRIES>().0;
-    let z = z.as_chunks::<1>().0.as_chunks::<2>().0;
-    let d = d.as_chunks_mut::<1>().0.as_chunks_mut::<2>().0;
-    let mut before = [[T::zero()]; 2];
-    for ((d, z), s) in d.iter_mut().zip(z).zip(s) {
-        let mut right = *z;
-        subtract(&mut right, &s[8..], &before);
-        before = product(&s[..4], &right);
-        *d = before;
-    }
-    let mut after = [[T::zero()]; 2];
-    for (d, s) in d.iter_mut().zip(s).rev() {
-        subtract(d, &s[4..8], &after);
-        after = *d;
-    }
-}
