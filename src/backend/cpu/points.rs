@@ -161,9 +161,9 @@ impl<'a> Points<'a> {
 }
 
 #[inline(always)]
-fn chunks(columns: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+fn chunks(columns: Range<usize>, most: usize) -> impl Iterator<Item = Range<usize>> {
     let end = columns.end;
-    columns.step_by(CHUNK).map(move |first| first..(first + CHUNK).min(end))
+    columns.step_by(most).map(move |first| first..(first + most).min(end))
 }
 
 /// f ← w R in row j, the weights of the merit there, and the largest entry and the sums of the squared merits with these
@@ -181,7 +181,7 @@ impl Kernel for ResidualRow<'_> {
     fn run(self) {
         let Self { row, merit_weights, kept, f, found } = self;
         let (mut most, mut sums) = ([0.0; LANES], [[0.0; LANES]; 2]);
-        for columns in chunks(0..row.data.mi) {
+        for columns in chunks(0..row.data.mi, CHUNK) {
             let n = columns.len();
             let points = Points::new(row, &columns);
             let kept = &kept[columns.clone()];
@@ -251,8 +251,7 @@ impl<T: Real> JacobianRow<'_, T> {
     #[inline(always)]
     fn ten_numbers(&mut self) {
         let mut numbers = [[[T::zero(); 2]; SHORT]; TEN_SLOTS];
-        for first in (0..self.row.data.mi).step_by(SHORT) {
-            let columns = first..(first + SHORT).min(self.row.data.mi);
+        for columns in chunks(0..self.row.data.mi, SHORT) {
             let points = Points::new(self.row, &columns);
             let [p, q] = points.controls();
             for i in 0..columns.len().min(SHORT) {
@@ -277,15 +276,28 @@ impl<T: Real> JacobianRow<'_, T> {
         let present = STENCIL.map(|(di, dj, _)| {
             end.is_none_or(|i| within(i, di, data.mi)) && within(j, dj, data.mj)
         });
-        let mut entries = ChunkEntries([[[0.0; SHORT]; ENTRIES]; 2]);
-        for first in columns.clone().step_by(SHORT) {
-            let columns = first..(first + SHORT).min(columns.end);
-            entries.evaluate(self.row, &columns);
+        // The scaled entries of the x and of the y rows, in the order of `StencilBlocks::row`.
+        let [mut x, mut y] = [[[0.0; SHORT]; ENTRIES]; 2];
+        for columns in chunks(columns, SHORT) {
+            let points = Points::new(self.row, &columns);
+            let [p, q] = points.controls();
+            for i in 0..columns.len().min(SHORT) {
+                let metrics = points.metrics(i);
+                let weight = row_weight(&metrics);
+                let blocks = StencilBlocks::new(&metrics, p[i], q[i]);
+                let rows = [blocks.row(0), blocks.row(1)];
+                for k in 0..ENTRIES {
+                    x[k][i] = weight * rows[0][k];
+                    y[k][i] = weight * rows[1][k];
+                }
+            }
+            for i in self.row.without_equations(&columns) {
+                x.iter_mut().chain(&mut y).for_each(|slot| slot[i] = 0.0);
+            }
             let present = (0..ENTRIES).filter(|&k| present[k]);
             for (slot, k) in self.slots.iter_mut().zip(present) {
                 let rows = slot[2 * columns.start..2 * columns.end].as_chunks_mut::<2>().0;
-                let [x, y] = [&entries.0[0][k], &entries.0[1][k]];
-                for (row, (x, y)) in rows.iter_mut().zip(x.iter().zip(y)) {
+                for (row, (x, y)) in rows.iter_mut().zip(x[k].iter().zip(&y[k])) {
                     *row = [T::narrow(*x), T::narrow(*y)];
                 }
             }
@@ -295,31 +307,6 @@ impl<T: Real> JacobianRow<'_, T> {
 
 /// Points of a chunk whose matrix entries are kept at a time.
 const SHORT: usize = 32;
-
-/// The scaled entries of the x and the y rows of a chunk, in the order of [`StencilBlocks::row`].
-struct ChunkEntries([[[f64; SHORT]; ENTRIES]; 2]);
-
-impl ChunkEntries {
-    #[inline(always)]
-    fn evaluate(&mut self, row: PointRow<'_>, columns: &Range<usize>) {
-        let points = Points::new(row, columns);
-        let [p, q] = points.controls();
-        let [x, y] = &mut self.0;
-        for i in 0..columns.len().min(SHORT) {
-            let metrics = points.metrics(i);
-            let weight = row_weight(&metrics);
-            let blocks = StencilBlocks::new(&metrics, p[i], q[i]);
-            let rows = [blocks.row(0), blocks.row(1)];
-            for k in 0..ENTRIES {
-                x[k][i] = weight * rows[0][k];
-                y[k][i] = weight * rows[1][k];
-            }
-        }
-        for i in row.without_equations(columns) {
-            x.iter_mut().chain(&mut *y).for_each(|slot| slot[i] = 0.0);
-        }
-    }
-}
 
 /// Row j of b ← w ∂R/∂(p, q).
 pub(super) struct WallRow<'a, T> {
@@ -332,7 +319,7 @@ impl<T: Real> Kernel for WallRow<'_, T> {
     #[inline(always)]
     fn run(self) {
         let Self { row, mut slots } = self;
-        for columns in chunks(0..row.data.mi) {
+        for columns in chunks(0..row.data.mi, CHUNK) {
             let points = Points::new(row, &columns);
             let others = points.others.into_iter().flatten();
             let sides = std::iter::once(points.section).chain(others).enumerate();
