@@ -12,7 +12,6 @@ use crate::backend::{
 use crate::simd::{self, Kernel};
 use crate::sparse::{Csr, EllPattern, STENCIL, Schedule, Structure, TEN_SLOTS, WalledSides};
 use rayon::prelude::*;
-use std::ops::Range;
 
 /// A matrix in ELL format: `values[k * rows + r]` is slot k of row r.
 #[derive(Debug, Clone)]
@@ -257,18 +256,13 @@ fn nine_point_row<T: Real>(
         }
         let there = STENCIL.into_iter().filter(|&(_, dj, _)| rows_there(dj));
         for (slot, (di, dj, other)) in there.enumerate() {
-            let rows = start + from..start + to;
             // The points' neighbours at this offset, a part of one row of points.
             let column =
                 (2 * (mi * j) + from).wrapping_add_signed(2 * (mi.cast_signed() * dj + di));
-            let values = &a.values[shift(&rows, slot * a.pattern.rows())];
+            let values = &a.values[slot * a.pattern.rows() + start + from..][..y.len()];
             simd::run(Slot { values, x: &x[column..column + y.len()], other, y });
         }
     }
-}
-
-fn shift(range: &Range<usize>, by: usize) -> Range<usize> {
-    range.start + by..range.end + by
 }
 
 /// y ← y + v x for one slot of points inside a row: x of the row's own variable, or of the other.

@@ -77,9 +77,7 @@ impl<M: Real> Level<M> {
         let xi = (coarsening == Coarsening::Full).then(|| LineSet::new(along_xi, storage.turned()));
         let residual = xi.as_ref().unwrap_or(&eta).f.clone();
         let (solution_in_xi, solved, finite, walled) = (false, None, true, walls);
-        let sides = walls.sides().enumerate();
-        let walls =
-            sides.map(|(k, side)| LevelWall::new((side, 2 * k), &eta, xi.as_ref())).collect();
+        let walls = walls.sides().map(|side| LevelWall::new(side, &eta, xi.as_ref())).collect();
         let factors = None;
         Self { size, eta, xi, residual, solution_in_xi, solved, finite, walled, walls, factors }
     }

@@ -55,8 +55,10 @@ impl MultigridBackend for CpuBackend {
         let mut level = kept.unwrap_or_else(|| Level::new(size, coarsening, storage, equations));
         let mut guards = [Guard::Nothing; 4];
         if let Some(columns) = columns {
-            for wall in &mut level.walls {
-                guards[wall.side] = wall.load(columns, size);
+            for (k, wall) in level.walls.iter_mut().enumerate() {
+                wall.load(columns, k, size);
+                // Columns of the finest level always stay.
+                guards[wall.side] = Guard::All;
             }
         }
         level.finite = match storage {
@@ -131,10 +133,7 @@ impl MultigridBackend for CpuBackend {
     }
 
     fn smooth<M: Real>(&self, level: &mut Level<M>, order: Order) -> Result<()> {
-        let first = match order {
-            Order::Forward => 0,
-            Order::Reverse => 1,
-        };
+        let first = usize::from(order == Order::Reverse);
         if level.equations().transposed {
             level.smooth_transposed(first);
             level.solved = None;

@@ -15,8 +15,6 @@ use rayon::prelude::*;
 pub(super) struct LevelWall<M> {
     /// The side, by its place among the sides.
     pub(super) side: usize,
-    /// The first column of this side in the matrix of wall columns.
-    first_column: usize,
     /// B in the layout of the lines of transfers between levels.
     columns: SideColumns<M>,
     /// B in that of the eta-lines, where those are smoothed with d held and are not the lines of transfers.
@@ -74,20 +72,15 @@ impl<M: Real> SideColumns<M> {
 }
 
 impl<M: Real> LevelWall<M> {
-    /// The terms of a side on a level with these eta-lines and, where it is smoothed along them, xi-lines;
-    /// `first_column` is that of the side in matrices of wall columns.
-    pub(super) fn new(
-        (side, first_column): (usize, usize),
-        eta: &LineSet<M>,
-        xi: Option<&LineSet<M>>,
-    ) -> Self {
+    /// The terms of a side on a level with these eta-lines and, where it is smoothed along them, xi-lines.
+    pub(super) fn new(side: usize, eta: &LineSet<M>, xi: Option<&LineSet<M>>) -> Self {
         let columns = SideColumns::new(xi.unwrap_or(eta).shape, xi.is_some());
         let held = side >= 2 && xi.is_some() && !eta.shape.transposed;
         let across = held.then(|| SideColumns::new(eta.shape, false));
         let points = if side < 2 { eta.shape.across } else { eta.shape.along };
         let terms = vec![[M::zero(); 2]; points];
         let sums = if eta.shape.transposed { terms.clone() } else { Vec::new() };
-        Self { side, first_column, columns, across, terms, sums, live: true }
+        Self { side, columns, across, terms, sums, live: true }
     }
 
     /// B at (i, j), row-major.
@@ -106,16 +99,15 @@ impl<M: Real> LevelWall<M> {
         }
     }
 
-    /// B of the finest level from the wall columns of the Jacobian, which always stay.
-    pub(super) fn load<T: Real>(&mut self, columns: &EllMatrix<T>, size: LevelSize) -> Guard {
+    /// B of the finest level from the wall columns of the Jacobian, those of the wall `k` among the walls.
+    pub(super) fn load<T: Real>(&mut self, columns: &EllMatrix<T>, k: usize, size: LevelSize) {
         let (n, values) = (columns.pattern().rows(), columns.values());
-        let first = self.first_column * n;
+        let first = 2 * k * n;
         self.fill(|i, j| {
             let row = first + 2 * (j * size.mi + i);
             [row, n + row, row + 1, n + row + 1].map(|at| M::narrow(values[at].widen()))
         });
         self.live = true;
-        Guard::All
     }
 
     /// B ← full weighting of B of the fine level, in xi and, if it is coarsened too, in eta. No wall
