@@ -8,8 +8,8 @@ use gridgen::sparse::{
 };
 
 /// A matrix with ones in these columns of each row.
-fn ones(rows: &[Vec<usize>]) -> Csr {
-    Csr::from_rows(rows.iter().map(|row| row.iter().map(|&column| (column, 1.0))))
+fn ones<R: IntoIterator<Item = usize>>(rows: impl IntoIterator<Item = R>) -> Csr {
+    Csr::from_rows(rows.into_iter().map(|row| row.into_iter().map(|column| (column, 1.0))))
 }
 
 fn columns(pattern: &EllPattern, row: usize) -> Vec<usize> {
@@ -121,7 +121,7 @@ fn a_tile_keeps_its_own_couplings() {
 
 #[test]
 fn entries_of_either_side_make_neighbours() {
-    let graph = Graph::new(ones(&[vec![0, 2], vec![1], vec![1], vec![]]).pattern());
+    let graph = Graph::new(ones([vec![0, 2], vec![1], vec![1], vec![]]).pattern());
 
     assert_eq!(graph.neighbours(0), [2]);
     assert_eq!(graph.neighbours(1), [2]);
@@ -132,9 +132,7 @@ fn entries_of_either_side_make_neighbours() {
 #[test]
 fn neighbours_differ_in_colour() {
     let row = |row: usize| (0..row % 6).map(|k| (row * row + 31 * k) % 90).collect::<BTreeSet<_>>();
-    let graph = Graph::new(
-        ones(&(0..90).map(|k| row(k).into_iter().collect()).collect::<Vec<_>>()).pattern(),
-    );
+    let graph = Graph::new(ones((0..90).map(row)).pattern());
 
     let colours = colours_of(&graph);
 
@@ -154,11 +152,11 @@ fn five_points_need_two_colours_and_no_neighbours_one() {
         let right = (k % m + 1 < m).then_some(k + 1);
         right.into_iter().chain((k + m < m * m).then_some(k + m))
     };
-    let five = ones(&(0..m * m).map(|k| five(k).collect()).collect::<Vec<Vec<_>>>());
+    let five = ones((0..m * m).map(five));
     let colours = |a: &Csr| colours_of(&Graph::new(a.pattern()));
 
     assert_eq!(colours(&five).iter().max(), Some(&1));
-    assert_eq!(colours(&ones(&[vec![], vec![], vec![], vec![]])), [0; 4]);
+    assert_eq!(colours(&ones([None; 4])), [0; 4]);
 }
 
 /// Largest |i − j| of an entry.
@@ -197,7 +195,7 @@ fn a_shuffled_grid_gets_the_bandwidth_of_its_short_side() {
 
 #[test]
 fn every_row_has_one_place_in_a_graph_of_several_parts() {
-    let a = ones(&[vec![3], vec![], vec![2, 5], vec![], vec![4], vec![]]);
+    let a = ones([vec![3], vec![], vec![2, 5], vec![], vec![4], vec![]]);
 
     let order = reverse_cuthill_mckee(&a);
 
@@ -205,14 +203,14 @@ fn every_row_has_one_place_in_a_graph_of_several_parts() {
     sorted.sort_unstable();
     assert_eq!(sorted, [0, 1, 2, 3, 4, 5]);
     assert_eq!(bandwidth(&a.permuted(&order)), 1);
-    assert!(reverse_cuthill_mckee(&ones(&[])).is_empty());
+    assert!(reverse_cuthill_mckee(&ones([None; 0])).is_empty());
 }
 
 #[test]
 fn the_levels_agree_with_the_paper() {
     // The 7 × 7 triangle in equation 9 of Wang and Liu.
     let a =
-        ones(&[vec![0], vec![1], vec![1, 2], vec![1, 3], vec![0, 2, 4], vec![2, 3, 5], vec![1, 6]]);
+        ones([vec![0], vec![1], vec![1, 2], vec![1, 3], vec![0, 2, 4], vec![2, 3, 5], vec![1, 6]]);
 
     assert_eq!(levels(a.pattern(), Triangle::Lower), [0, 0, 1, 1, 2, 2, 1]);
 }
@@ -221,7 +219,7 @@ fn the_levels_agree_with_the_paper() {
 fn the_level_of_a_row_is_above_those_of_its_dependencies() {
     let row =
         |row: usize| (0..row % 5).map(|k| (row * row + 17 * k + 3) % 60).collect::<BTreeSet<_>>();
-    let a = ones(&(0..60).map(|k| row(k).into_iter().collect()).collect::<Vec<_>>());
+    let a = ones((0..60).map(row));
     for triangle in [Triangle::Lower, Triangle::Upper] {
         let found = levels(a.pattern(), triangle);
 
@@ -234,8 +232,8 @@ fn the_level_of_a_row_is_above_those_of_its_dependencies() {
 
 #[test]
 fn a_chain_has_a_level_a_row_and_a_diagonal_has_one() {
-    let chain = Csr::from_rows((0..5_usize).map(|row| row.checked_sub(1).map(|c| (c, 1.0))));
-    let diagonal = Csr::from_rows((0..5).map(|row| [(row, 1.0)]));
+    let chain = ones((0..5_usize).map(|row| row.checked_sub(1)));
+    let diagonal = ones((0..5).map(|row| [row]));
 
     assert_eq!(levels(chain.pattern(), Triangle::Lower), [0, 1, 2, 3, 4]);
     assert_eq!(levels(chain.pattern(), Triangle::Upper), [0; 5]);
@@ -265,8 +263,8 @@ fn runs_of_small_sets_are_one_turn() {
 }
 
 fn starts(lengths: &[usize], ranks: usize) -> Vec<usize> {
-    let rows = lengths.iter().map(|&length| (0..length).map(|column| (column, 1.0)));
-    RowBlocks::new(Csr::from_rows(rows).pattern(), ranks).unwrap().starts().to_vec()
+    let a = ones(lengths.iter().map(|&length| 0..length));
+    RowBlocks::new(a.pattern(), ranks).unwrap().starts().to_vec()
 }
 
 #[test]
@@ -282,22 +280,22 @@ fn blocks_have_about_as_many_entries_each() {
 fn every_block_has_a_row_even_if_one_row_is_heavy() {
     assert_eq!(starts(&[4, 0, 0, 0], 4), [0, 1, 2, 3, 4]);
     assert_eq!(starts(&[0, 0, 0, 4], 3), [0, 2, 3, 4]);
-    let few = RowBlocks::new(ones(&[vec![0]]).pattern(), 2);
+    let few = RowBlocks::new(ones([vec![0]]).pattern(), 2);
     assert_eq!(few, Err(TooFewRows { rows: 1, ranks: 2 }));
     assert_eq!(few.unwrap_err().to_string(), "a matrix of 1 row cannot be shared by 2 GPUs");
 }
 
 #[test]
 fn a_part_has_its_rows_and_the_places_of_its_halo() {
-    let a = ones(&[vec![0, 3], vec![1], vec![0, 2, 3, 5], vec![3], vec![4], vec![0, 1, 5]]);
+    let a = ones([vec![0, 3], vec![1], vec![0, 2, 3, 5], vec![3], vec![4], vec![0, 1, 5]]);
     let blocks = RowBlocks::new(a.pattern(), 3).unwrap();
     assert_eq!(blocks.starts(), [0, 2, 4, 6]);
 
     let part = blocks.part(1, &a);
 
     assert_eq!(part.halo, [0, 5]);
-    assert_eq!(part.own, ones(&[vec![0, 1], vec![1]]));
-    assert_eq!((part.border, part.beyond), (vec![0], ones(&[vec![0, 1]])));
+    assert_eq!(part.own, ones([vec![0, 1], vec![1]]));
+    assert_eq!((part.border, part.beyond), (vec![0], ones([vec![0, 1]])));
     let passage = |rank, places| Passage { rank, places };
     assert_eq!(part.received, [passage(0, 0..1), passage(2, 1..2)]);
     // Rank 0 needs row 3; rank 2 needs nothing from rank 1.

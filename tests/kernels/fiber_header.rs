@@ -16,7 +16,7 @@ static KERNELS: LazyLock<Library> =
 
 /// One block of `threads` threads.
 fn block(threads: u32) -> LaunchShape {
-    LaunchShape { grid: [1; 3], block: [threads, 1, 1], shared: 0, together: false }
+    LaunchShape::new(1, threads)
 }
 
 /// `n` numbers on a fiber device, written by a kernel whose last argument is their address.
@@ -88,7 +88,7 @@ fn blocks_that_run_one_by_one_wait_for_ever() {
 #[test]
 fn blocks_begin_with_the_last_where_that_is_asked_for() {
     let device: Arc<dyn Device> = Arc::new(FiberDevice::default());
-    let shape = LaunchShape { grid: [3, 1, 1], block: [1; 3], shared: 0, together: false };
+    let shape = LaunchShape::new(3, 1);
     for (order, expected) in [(Order::BACKWARD_BLOCKS, [2, 1, 0]), (Order(0), [0, 1, 2])] {
         let turns = Buffer::<u32>::zeros(&device, 4).unwrap();
 
@@ -262,9 +262,7 @@ fn a_copy_beyond_an_allocation_is_refused() {
 
 #[test]
 fn a_hundred_thousand_threads_without_barriers_run() {
-    let shape = LaunchShape { grid: [400, 1, 1], block: [256, 1, 1], shared: 0, together: false };
-
-    let counts: Vec<u32> = filled("count_threads", shape, &[], 1);
+    let counts: Vec<u32> = filled("count_threads", LaunchShape::new(400, 256), &[], 1);
 
     assert_eq!(counts[0], 102_400);
 }

@@ -14,8 +14,7 @@ fn impatient(source: KernelFile) -> Library {
 
 /// The result of a launch of one warp.
 fn code(library: &Library, name: &str, arguments: &[Argument]) -> Code {
-    let warp = LaunchShape { grid: [1; 3], block: [32, 1, 1], shared: 0, together: false };
-    library.launch(name, warp, arguments).unwrap_err().code
+    library.launch(name, LaunchShape::new(1, 32), arguments).unwrap_err().code
 }
 
 fn device() -> Arc<dyn Device> {
