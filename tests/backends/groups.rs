@@ -15,7 +15,7 @@ use gridgen::generate::{GridResult, Machine, Progress, SolveOptions, solve, solv
 use gridgen::solver::history::NewtonStep;
 use support::blocks::{Block, bend, nozzle, wave};
 use support::elements::assembly;
-use support::fibers::{CountedDevice, FiberDevice, lost, mortal};
+use support::fibers::{FiberDevice, lost, mortal};
 
 use crate::bands::runs::case;
 
@@ -244,7 +244,7 @@ fn a_panic_in_the_work_of_a_group_fails_all_members_and_none_waits() {
 /// Memory freed by a member is available to others once the device has finished all work that may use it.
 #[test]
 fn idle_memory_of_a_member_is_there_for_the_others() {
-    let device = CountedDevice::with_room(4 << 20);
+    let device = Arc::new(FiberDevice::with_memory(4 << 20));
     let group = Group::new(device).unwrap();
     let [first, second]: [Arc<dyn Device>; 2] = [(); 2].map(|()| Arc::new(group.member()) as _);
     let buffer = |device, bytes| Buffer::<u8>::zeros(device, bytes);

@@ -7,7 +7,7 @@ use gridgen::backend::cuda::{
 use gridgen::backend::{Coarsening, LevelSize, MultigridBackend};
 use gridgen::sparse::WalledSides;
 use std::sync::Arc;
-use support::fibers::{CountedDevice, FiberDevice, Library};
+use support::fibers::{FiberDevice, Library};
 use support::stencil::{ten_numbers, wall_columns};
 
 /// A launch has at most 65,535 blocks along y, and a block of a level has eight rows.
@@ -45,7 +45,7 @@ fn a_level_may_have_more_rows_than_a_launch_along_y() {
 #[test]
 fn the_estimate_has_room_for_the_padding_of_narrow_levels() {
     for (mi, mj) in [(9, 600), (33, 300), (40, 300), (257, 65)] {
-        let device = CountedDevice::new();
+        let device = Arc::new(FiberDevice::with_shared_memory(48 << 10));
         let backend = CudaBackend::new(device.clone()).unwrap();
         let size = LevelSize { mi, mj, periodic: true };
         let [a, columns] =

@@ -20,7 +20,7 @@ use gridgen::solver::precond::Kind;
 use super::cases::Case as GridCase;
 use super::ranks::on_bands_of;
 use super::runs::Devices;
-use support::fibers::{CountedDevice, Transport, fibers, lost, mortal};
+use support::fibers::{FiberDevice, Transport, fibers, lost, mortal};
 use support::grids::distance;
 
 type Wall = Vec<[f64; 2]>;
@@ -319,7 +319,7 @@ fn grids_are_moved_and_differentiated_on_their_devices() {
         let reference = problem.reference(&CpuBackend).unwrap();
         let (wall, by) = (moved_wall(&reference), displacement(&reference));
         let expected = found(&CpuBackend, &reference, &wall).unwrap();
-        let device = CountedDevice::new();
+        let device = Arc::new(FiberDevice::default());
         let backend = on(device.clone());
         let resident = Resident::new(&reference, &backend).unwrap();
         let size = whole_size(&reference);

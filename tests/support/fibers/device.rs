@@ -1,6 +1,7 @@
 //! The fiber device.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::thread::{self, ThreadId};
 
@@ -31,6 +32,12 @@ pub struct FiberDevice {
     room: Option<usize>,
     /// Bytes of shared memory that a block can have, if not [`SHARED_MEMORY`].
     shared_memory: Option<usize>,
+    /// Bytes of memory, if they are limited.
+    capacity: Option<usize>,
+    /// Bytes in use.
+    used: AtomicUsize,
+    /// Sizes of the largest upload and of the largest download.
+    largest: [AtomicUsize; 2],
 }
 
 /// By module, and whether they are watched.
@@ -80,6 +87,23 @@ impl FiberDevice {
         let mut device = Self::default();
         device.shared_memory = Some(bytes);
         device
+    }
+
+    /// Makes a device with this number of bytes of memory.
+    pub fn with_memory(bytes: usize) -> Self {
+        let mut device = Self::default();
+        device.capacity = Some(bytes);
+        device
+    }
+
+    /// Bytes in use.
+    pub fn used(&self) -> usize {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    /// Sizes of the largest upload and of the largest download since the last call.
+    pub fn largest(&self) -> [usize; 2] {
+        self.largest.each_ref().map(|largest| largest.swap(0, Ordering::Relaxed))
     }
 
     /// The module of a kernel; a kernel that waits for other devices has a separate copy for this device.
@@ -176,10 +200,17 @@ impl Device for FiberDevice {
     fn allocate(&self, bytes: usize) -> Result<Address, DeviceError> {
         let recording = self.recording_thread() == Some(thread::current().id());
         assert!(!recording, "an allocation cannot be recorded");
+        let free = self.capacity.map_or(usize::MAX, |capacity| capacity - self.used());
+        if bytes > free {
+            let device = self.name().to_owned();
+            return Err(DeviceError::OutOfMemory { device, asked: bytes, free });
+        }
+        self.used.fetch_add(bytes, Ordering::Relaxed);
         Ok(self.memory(|memory| memory.allocate(bytes)))
     }
 
-    fn free(&self, _: Granted, at: Address, _: usize) {
+    fn free(&self, _: Granted, at: Address, bytes: usize) {
+        self.used.fetch_sub(bytes, Ordering::Relaxed);
         // A buffer that is dropped while a test fails must not abort the test program.
         if !std::thread::panicking() {
             self.memory(|memory| memory.free(at));
@@ -193,12 +224,14 @@ impl Device for FiberDevice {
 
     fn upload(&self, _: Granted, from: &[u8], to: Address) -> Result<(), DeviceError> {
         self.must_not_be_recorded("an upload");
+        self.largest[0].fetch_max(from.len(), Ordering::Relaxed);
         self.memory(|memory| memory.bytes(to, from.len()).copy_from_slice(from));
         Ok(())
     }
 
     fn download(&self, _: Granted, from: Address, to: &mut [u8]) -> Result<(), DeviceError> {
         self.must_not_be_recorded("a download");
+        self.largest[1].fetch_max(to.len(), Ordering::Relaxed);
         self.memory(|memory| to.copy_from_slice(memory.bytes(from, to.len())));
         Ok(())
     }
@@ -210,6 +243,7 @@ impl Device for FiberDevice {
         from: Address,
         bytes: usize,
     ) -> Result<Download, DeviceError> {
+        self.largest[1].fetch_max(bytes, Ordering::Relaxed);
         let words = vec![0_u64; bytes / size_of::<u64>()];
         let to = words.as_ptr().expose_provenance() as Address;
         let address = |at| Argument::of_words(&[at]);

@@ -1,14 +1,12 @@
 //! A device of the CUDA backend on the CPU: kernels compiled by the system's C++ compiler, with fibers as
 //! threads (`fibers.hpp`).
 
-mod counted;
 mod device;
 mod library;
 mod memory;
 mod mortal;
 mod ranks;
 
-pub use counted::CountedDevice;
 pub use device::FiberDevice;
 pub use library::{Code, Library, Order, compiled};
 pub use mortal::{lost, mortal};
