@@ -39,15 +39,24 @@ pub fn stencil<T: Real>(size: LevelSize) -> (EllPattern, Vec<T>) {
 pub fn ten_numbers<T: Real>(size: LevelSize, rise: f64) -> (EllPattern, Vec<T>) {
     let LevelSize { mi, mj, periodic } = size;
     let pattern = EllPattern::ten_numbers(mi, mj, periodic);
-    let n = pattern.rows();
     let noise = |k: usize| ((k * 7919 + 13) % 1000) as f64 / 1000.0 - 0.5;
     let value = |slot: usize, row: usize| match (slot, row % 2) {
         (0, 0) => 0.2 + 0.05 * noise(row),
         (3, _) => rise + 0.05 * noise(row),
         _ => 0.05 * noise(3 * row + slot),
     };
-    let values = (0..pattern.width()).flat_map(|slot| (0..n).map(move |row| (slot, row)));
-    (pattern, values.map(|(slot, row)| T::narrow(value(slot, row))).collect())
+    filled(pattern, value)
+}
+
+/// A pattern, and this value of each slot and row.
+fn filled<T: Real>(
+    pattern: EllPattern,
+    value: impl Fn(usize, usize) -> f64,
+) -> (EllPattern, Vec<T>) {
+    let rows = pattern.rows();
+    let places = (0..pattern.width()).flat_map(|slot| (0..rows).map(move |row| (slot, row)));
+    let values = places.map(|(slot, row)| T::narrow(value(slot, row))).collect();
+    (pattern, values)
 }
 
 /// A stencil with stronger couplings away from the wall. In Galerkin operators the two couplings have
@@ -87,7 +96,6 @@ pub fn stencil_of_lines<T: Real>(size: LevelSize, beside: f64) -> (EllPattern, V
 pub fn wall_columns<T: Real>(size: LevelSize, walls: WalledSides) -> (EllPattern, Vec<T>) {
     let LevelSize { mi, mj, .. } = size;
     let pattern = EllPattern::wall_columns(mi, mj, walls);
-    let n = pattern.rows();
     let noise = |k: usize| ((k * 6563 + 29) % 1000) as f64 / 1000.0 - 0.5;
     let sides: Vec<usize> = walls.sides().collect();
     let value = |slot: usize, row: usize| {
@@ -97,6 +105,5 @@ pub fn wall_columns<T: Real>(size: LevelSize, walls: WalledSides) -> (EllPattern
         let row = row + side;
         decay * if own { 0.6 + 0.2 * noise(row) } else { 0.1 * noise(5 * row + term) }
     };
-    let values = (0..pattern.width()).flat_map(|slot| (0..n).map(move |row| (slot, row)));
-    (pattern, values.map(|(slot, row)| T::narrow(value(slot, row))).collect())
+    filled(pattern, value)
 }

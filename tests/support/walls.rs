@@ -37,7 +37,6 @@ impl WallPoints {
         points.reverse();
         points.pop();
         points.extend(section.surface(1.0, upper));
-        let mut points: Vec<[f64; 2]> = points;
         points[0] = [1.0, 0.0];
         let last = points.len() - 1;
         points[last] = points[0];
@@ -130,15 +129,20 @@ fn normal(a: [f64; 2], b: [f64; 2], c: [f64; 2]) -> [f64; 2] {
     n.map(|c| c / length)
 }
 
+/// The last number that is not `above`, between one that is not and one that is.
+pub(crate) fn bisected(mut low: f64, mut high: f64, above: impl Fn(f64) -> bool) -> f64 {
+    for _ in 0..200 {
+        let middle = 0.5 * (low + high);
+        if above(middle) { high = middle } else { low = middle }
+    }
+    low
+}
+
 /// `n` distances from 0 to `end`, with the first interval `first` and a constant ratio.
 pub fn geometric_layers(n: usize, first: f64, end: f64) -> Vec<f64> {
     let intervals = n - 1;
     let length = |ratio: f64| first * (intervals as f64 * ratio.ln()).exp_m1() / (ratio - 1.0);
-    let (mut low, mut high) = (1.0 + 1e-12, 100.0);
-    for _ in 0..200 {
-        let middle = 0.5 * (low + high);
-        if length(middle) > end { high = middle } else { low = middle }
-    }
+    let low = bisected(1.0 + 1e-12, 100.0, |ratio| length(ratio) > end);
     let mut layers = vec![0.0];
     let mut interval = first;
     for j in 0..intervals {
@@ -153,11 +157,7 @@ pub fn geometric_layers(n: usize, first: f64, end: f64) -> Vec<f64> {
 fn two_sided_tanh(n: usize, first: f64, last: f64, end: f64) -> Vec<f64> {
     let ratio = (last / first).sqrt();
     let stretch = end / ((n - 1) as f64 * (first * last).sqrt());
-    let (mut low, mut high) = (1e-6_f64, 200.0);
-    for _ in 0..200 {
-        let middle = 0.5 * (low + high);
-        if middle.sinh() / middle > stretch { high = middle } else { low = middle }
-    }
+    let low = bisected(1e-6, 200.0, |middle| middle.sinh() / middle > stretch);
     (0..n)
         .map(|k| {
             let e = k as f64 / (n - 1) as f64;
