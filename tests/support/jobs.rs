@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 use std::time::Duration;
 
-use gridgen::ranks::{Job, Launcher, RankPlace, RanksError};
+use gridgen::ranks::{Job, Launcher, RankPlace};
 
 /// Longest wait of ranks for each other when all of them exist.
 pub const WAIT: Duration = Duration::from_mins(1);
@@ -26,13 +26,11 @@ pub fn place(rank: usize, size: usize, port: u16) -> RankPlace {
 }
 
 /// Does `work` on `size` ranks, each a thread with its own job.
-pub fn on_ranks<R: Send>(
-    size: usize,
-    work: impl Fn(Result<Job, RanksError>) -> R + Sync,
-) -> Vec<R> {
+pub fn on_ranks<R: Send>(size: usize, work: impl Fn(Job) -> R + Sync) -> Vec<R> {
     let (port, work) = (free_port(), &work);
     std::thread::scope(|scope| {
-        let rank = |rank| scope.spawn(move || work(Job::meet(place(rank, size, port), None, WAIT)));
+        let meet = move |rank| Job::meet(place(rank, size, port), None, WAIT).unwrap();
+        let rank = |rank| scope.spawn(move || work(meet(rank)));
         let ranks: Vec<_> = (0..size).map(rank).collect();
         ranks.into_iter().map(|rank| rank.join().unwrap()).collect()
     })

@@ -166,7 +166,6 @@ fn ranks_meet_by_a_file_that_all_see() {
 #[test]
 fn messages_pass_between_any_two_ranks_in_order() {
     on_ranks(4, |job| {
-        let job = job.unwrap();
         let (own, size) = (job.rank(), job.size());
         // The message exceeds the buffer of a socket, so both sides send before either receives.
         let long = vec![own as u8; 3 << 20];
@@ -190,7 +189,6 @@ fn messages_pass_between_any_two_ranks_in_order() {
 #[test]
 fn what_ranks_have_to_do_is_compared() {
     let refused = on_ranks(3, |job| {
-        let job = job.unwrap();
         let grid = if job.rank() == 2 { "65 × 33 points" } else { "257 × 129 points" };
         let same = job.compare(&[("version", "1".to_owned())]);
         assert_eq!(same, Ok(()));
@@ -210,7 +208,7 @@ fn what_ranks_have_to_do_is_compared() {
 #[test]
 fn a_solve_leaves_nothing_with_its_job() {
     on_ranks(1, |job| {
-        let (job, flag) = (Arc::new(job.unwrap()), Arc::new(AbortFlag::default()));
+        let (job, flag) = (Arc::new(job), Arc::new(AbortFlag::default()));
         let solve = |number| HostTransport::of_job(flag.clone(), job.clone(), number);
         (0..3).for_each(|number| drop(solve(number)));
 
@@ -227,7 +225,6 @@ fn a_solve_leaves_nothing_with_its_job() {
 fn the_failure_of_a_rank_ends_all_waits_and_is_told_once() {
     let told = AtomicUsize::new(0);
     let failures = on_ranks(3, |job| {
-        let job = job.unwrap();
         if job.rank() == 2 {
             job.fail(
                 Some("the GPU is lost".into()),
@@ -266,7 +263,6 @@ fn the_failure_of_a_rank_ends_all_waits_and_is_told_once() {
 #[test]
 fn a_rank_that_ends_and_says_nothing_is_named() {
     let ended = on_ranks(3, |job| {
-        let job = job.unwrap();
         if job.rank() == 1 {
             return None;
         }
@@ -286,7 +282,6 @@ fn a_rank_that_ends_and_says_nothing_is_named() {
 #[test]
 fn losses_can_be_tolerated_and_the_first_rank_cancels_all() {
     on_ranks(3, |job| {
-        let job = job.unwrap();
         job.tolerate_losses();
         // No rank leaves before the first one accepts it.
         job.broadcast(Vec::new()).unwrap();
