@@ -4,7 +4,7 @@ use gridgen::backend::DeviceError;
 use gridgen::error::{Error, ErrorClass};
 use gridgen::generate::{BackendChoice, Progress, RunOptions, make_grid, make_grids};
 use gridgen::memory::{NotEnoughMemory, check, free};
-use support::elements::assembly;
+use support::elements::main_and_flap;
 
 #[test]
 fn a_missing_backend_is_an_error_of_the_device_and_names_the_way_out() {
@@ -41,17 +41,11 @@ fn elements_that_are_solved_side_by_side_share_the_memory() {
     // A point takes 710 bytes.
     let nj = free / 710 / 1025 * 7 / 10;
     let of_rows = |nj: u64| {
-        let element = |name: &str, rest: &str| {
-            format!(
-                "[[element]]\nname = \"{name}\"\ngeometry = {{ naca = \"2412\" }}\n\
-                 grid = {{ ni = 1025, nj = {nj}, first_cell = 1e-7 }}\n{rest}"
-            )
-        };
-        let flap = element("flap", "at = [1.5, -0.2]\n");
-        let text = [element("main", ""), flap, "[background]\n".to_owned()].concat();
+        let grid = format!("ni = 1025, nj = {nj}, first_cell = 1e-7");
+        let case = main_and_flap(&grid, ["", "at = [1.5, -0.2]\n"], "");
         let mut options = RunOptions::default();
         options.backend = BackendChoice::Cpu;
-        make_grids(&assembly(&text), &options, &mut Stopped).unwrap_err()
+        make_grids(&case, &options, &mut Stopped).unwrap_err()
     };
 
     assert!(matches!(of_rows(nj), Error::Device(DeviceError::Memory(_))));

@@ -14,7 +14,7 @@ use gridgen::error::Error;
 use gridgen::generate::{GridResult, Machine, Progress, SolveOptions, solve, solve_elements};
 use gridgen::solver::history::NewtonStep;
 use support::blocks::{Block, bend, nozzle, wave};
-use support::elements::assembly;
+use support::elements::main_and_flap;
 use support::fibers::{FiberDevice, lost, mortal};
 
 use crate::bands::runs::case;
@@ -42,10 +42,12 @@ fn counted() -> (Arc<dyn Device>, Launches) {
     (Arc::new(WatchedDevice::new(device, launches.clone())), launches)
 }
 
+fn machine(device: Arc<dyn Device>) -> Result<Machine, Error> {
+    Ok(Machine::Cuda(Box::new(CudaBackend::new(device)?)))
+}
+
 fn make(device: Arc<dyn Device>, case: &Case) -> Result<GridResult, Error> {
-    let problem = case.settle()?;
-    let machine = Machine::Cuda(Box::new(CudaBackend::new(device)?));
-    solve(&problem, &machine, &SolveOptions::default(), &mut ())
+    solve(&case.settle()?, &machine(device)?, &SolveOptions::default(), &mut ())
 }
 
 /// Results that must not depend on other members, to the last bit.
@@ -136,6 +138,13 @@ fn blocks_with_walls_on_all_sides_have_the_same_bits_in_a_group() {
     }
 }
 
+/// The result of `work` on a thread of its own, which must not take longer than half a minute.
+fn soon<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static) -> R {
+    let (done, waited) = channel();
+    thread::spawn(move || done.send(work()));
+    waited.recv_timeout(Duration::from_secs(30)).unwrap()
+}
+
 /// The first member is idle while its files are written, or while a batch keeps it for the next case.
 #[test]
 fn a_finished_member_does_not_delay_the_others() {
@@ -143,10 +152,9 @@ fn a_finished_member_does_not_delay_the_others() {
     let [first, second] = [(); 2].map(|()| Arc::new(group.member()));
     make(first.clone(), &case(&[])).unwrap();
 
-    let (done, waited) = channel();
-    thread::spawn(move || done.send(make(second, &case(&[])).unwrap().converged()));
+    let converged = soon(move || make(second, &case(&[])).unwrap().converged());
 
-    assert_eq!(waited.recv_timeout(Duration::from_secs(30)), Ok(true));
+    assert!(converged);
     drop(first);
 }
 
@@ -244,8 +252,7 @@ fn a_panic_in_the_work_of_a_group_fails_all_members_and_none_waits() {
 /// Memory freed by a member is available to others once the device has finished all work that may use it.
 #[test]
 fn idle_memory_of_a_member_is_there_for_the_others() {
-    let device = Arc::new(FiberDevice::with_memory(4 << 20));
-    let group = Group::new(device).unwrap();
+    let group = Group::new(Arc::new(FiberDevice::with_memory(4 << 20))).unwrap();
     let [first, second]: [Arc<dyn Device>; 2] = [(); 2].map(|()| Arc::new(group.member()) as _);
     let buffer = |device, bytes| Buffer::<u8>::zeros(device, bytes);
     drop(buffer(&first, 2 << 20).unwrap());
@@ -261,24 +268,16 @@ fn idle_memory_of_a_member_is_there_for_the_others() {
 
 /// Two elements of equal size.
 fn two_elements() -> PlacedCase {
-    let element = |name: &str, rest: &str| {
-        format!(
-            "[[element]]\nname = \"{name}\"\ngeometry = {{ naca = \"2412\" }}\n\
-             grid = {{ ni = 33, nj = 13, first_cell = 1e-2 }}\n{rest}"
-        )
-    };
-    let flap = element("flap", "reach = 0.2\nchord = 0.5\nat = [1.5, -0.2]\n");
-    let text =
-        [&element("main", "reach = 0.4\n"), &*flap, "[background]\nfar_field = 5\n"].concat();
-    assembly(&text).settle().unwrap()
+    let flap = "reach = 0.2\nchord = 0.5\nat = [1.5, -0.2]\n";
+    let grid = "ni = 33, nj = 13, first_cell = 1e-2";
+    main_and_flap(grid, ["reach = 0.4\n", flap], "far_field = 5\n").settle().unwrap()
 }
 
 fn solve_on(
     device: Arc<dyn Device>,
     progress: &mut dyn Progress,
 ) -> Result<Vec<GridResult>, Error> {
-    let machine = Machine::Cuda(Box::new(CudaBackend::new(device)?));
-    solve_elements(&two_elements(), &machine, progress)
+    solve_elements(&two_elements(), &machine(device)?, progress)
 }
 
 #[test]
@@ -289,9 +288,9 @@ fn elements_of_a_case_are_solved_together_in_a_group() {
     let lone = Group::new(device).unwrap();
 
     let found = solve_on(Arc::new(group.member()), &mut ()).unwrap();
-    let machine = CudaBackend::new(Arc::new(lone.member())).unwrap();
+    let machine = machine(Arc::new(lone.member())).unwrap();
     let problem = &two_elements().elements[0].problem;
-    solve(problem, &Machine::Cuda(Box::new(machine)), &SolveOptions::default(), &mut ()).unwrap();
+    solve(problem, &machine, &SolveOptions::default(), &mut ()).unwrap();
 
     let expected = solve_on(Arc::new(FiberDevice::default()), &mut ()).unwrap();
     let [found, expected] = [found, expected].map(|made| made.iter().map(seen).collect::<Vec<_>>());
@@ -314,12 +313,11 @@ impl Progress for CancellingOnce {
 fn an_interrupted_element_does_not_delay_the_others() {
     let group = Group::new(Arc::new(FiberDevice::default())).unwrap();
     for asked in 0..10 {
-        let (done, waited) = channel();
         let member = Arc::new(group.member());
         let mut progress = CancellingOnce(asked.into());
 
-        thread::spawn(move || done.send(solve_on(member, &mut progress).is_err()));
+        let failed = soon(move || solve_on(member, &mut progress).is_err());
 
-        assert_eq!(waited.recv_timeout(Duration::from_secs(30)), Ok(true), "{asked}");
+        assert!(failed, "{asked}");
     }
 }
