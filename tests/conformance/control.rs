@@ -4,29 +4,23 @@ use gridgen::backend::LevelSize;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::elliptic::EllipticSettings;
 use gridgen::grid::Grid;
-use gridgen::grid::initial::InitialMethod;
 use gridgen::pde::control::{Base, ControlSettings, Wall};
 
-use super::{Subject, assert_close, random, to_device, to_host};
+use super::{FIRST_CELL, Subject, assert_close, marched, random, to_device, to_host};
 use support::walls::WallPoints;
-
-const FIRST_CELL: f64 = 1e-3;
 
 /// A length and a number of columns that give no smoothing.
 const NONE: [f64; 2] = [0.0; 2];
 
 /// Grids with a held and with a periodic seam, and C-grids, with numbers of columns that do not fill blocks.
 fn grids() -> Vec<(Grid, Vec<[f64; 2]>)> {
-    [
+    marched([
         (WallPoints::naca("4412", 66), 9),
         (WallPoints::ellipse(0.3, 43), 12),
         (WallPoints::naca("0012", 20), 4),
         (WallPoints::naca_with_wake("2412", 113, 24), 20),
         (WallPoints::naca_with_wake("4412", 34, 7), 5),
-    ]
-    .into_iter()
-    .map(|(wall, nj)| (wall.initial(InitialMethod::Hyperbolic, nj, FIRST_CELL).grid, wall.normals))
-    .collect()
+    ])
 }
 
 fn settings(base: Base, [smoothing, columns]: [f64; 2], wall: Wall) -> EllipticSettings<'static> {
@@ -93,10 +87,8 @@ pub fn the_first_guess_is_that_of_the_host<S: Subject>(subject: &S) {
 
 pub fn control_functions_are_those_of_the_host<S: Subject>(subject: &S) {
     check(subject, &settings(Base::ThomasMiddlecoff, NONE, Wall::Frozen), 0.0);
-    for (base, smoothing) in [NONE, [0.02, 0.0], [0.0, 1.6], [0.2, 0.0], [0.05, 26.0]]
-        .map(|smoothing| (Base::Marched, smoothing))
-    {
-        check(subject, &settings(base, smoothing, Wall::Frozen), 0.0);
+    for smoothing in [NONE, [0.02, 0.0], [0.0, 1.6], [0.2, 0.0], [0.05, 26.0]] {
+        check(subject, &settings(Base::Marched, smoothing, Wall::Frozen), 0.0);
     }
 }
 

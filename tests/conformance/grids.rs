@@ -9,12 +9,10 @@ use gridgen::grid::quality::{Quality, measure};
 use gridgen::grid::{Grid, Seam, Symmetry, Topology};
 use gridgen::smooth::{SmoothSettings, smooth, smooth_on};
 
-use super::{Subject, random};
+use super::{FIRST_CELL, Subject, grid_to_host, marched, random};
 use support::blocks::{Block, wave};
 use support::grids::distance;
 use support::walls::WallPoints;
-
-const FIRST_CELL: f64 = 1e-3;
 
 /// A grid on the subject, and the grid that it returns after `work`, which has the size of `shape`.
 fn on<S: Subject>(
@@ -23,10 +21,7 @@ fn on<S: Subject>(
     shape: &Grid,
     work: impl FnOnce(S::Grid) -> S::Grid,
 ) -> Grid {
-    let nodes = work(subject.take(grid.clone()).unwrap());
-    let mut found = shape.clone();
-    subject.fetch(&nodes, &mut found).unwrap();
-    found
+    grid_to_host(subject, &work(subject.take(grid.clone()).unwrap()), shape)
 }
 
 /// Moves every node at random, by `by` thousandths of its coordinates.
@@ -40,14 +35,13 @@ fn disturbed(grid: &Grid, by: f64) -> Grid {
 
 /// Grids of all shapes, with numbers of columns and lines that do not fill blocks.
 fn grids() -> Vec<Grid> {
-    let walls = [
+    let grids = marched([
         (WallPoints::naca("0012", 65), 33),
         (WallPoints::naca("4412", 131), 17),
         (WallPoints::ellipse(0.3, 98), 12),
         (WallPoints::naca_with_wake("2412", 113, 24), 20),
-    ];
-    let grids =
-        walls.map(|(wall, nj)| wall.initial(InitialMethod::Hyperbolic, nj, FIRST_CELL).grid);
+    ]);
+    let grids: Vec<Grid> = grids.into_iter().map(|(grid, _)| grid).collect();
     let half = Symmetry::UpDown.half(&grids[0]);
     // The wall of a C-grid around a base is open; its nodes do not matter here.
     let blunt = Grid { topology: Topology::Blunt { wake: 24 }, ..grids[3].clone() };
@@ -71,9 +65,7 @@ pub fn the_nodes_of_a_solution_are_its_grid<S: Subject>(subject: &S) {
 
         let nodes = subject.nodes(subject.elliptic(&data).unwrap().0, grid.topology).unwrap();
 
-        let mut found = Grid::unset(grid.topology, grid.ni, grid.nj);
-        subject.fetch(&nodes, &mut found).unwrap();
-        assert_eq!(exact(&found), exact(&expected));
+        assert_eq!(exact(&grid_to_host(subject, &nodes, &grid)), exact(&expected));
     }
 }
 

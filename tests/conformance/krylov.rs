@@ -7,6 +7,7 @@ use gridgen::solver::krylov::{Bicgstab, KrylovReport, System, Target};
 use gridgen::sparse::EllPattern;
 
 use super::{Subject, random, to_device, to_host};
+use support::linear::apart;
 
 const POINTS: (usize, usize) = (60, 48);
 
@@ -97,8 +98,7 @@ pub fn iterations_after_the_target_change_nothing<S: Subject>(subject: &S) {
         assert!(found.0.residual <= 1.01 * norm, "{:e}", found.0.residual);
         let (more, iterations) = (found.0.iterations, expected.0.iterations);
         assert!((more - iterations).abs() <= 0.1 * iterations, "{more} for {iterations}");
-        let farthest = found.1.iter().zip(&expected.1).map(|(x, y)| (x - y).abs());
-        let farthest = farthest.fold(0.0, f64::max);
+        let farthest = apart(&found.1, &expected.1);
         assert!(farthest < 1e3 * norm, "{farthest:e}");
     }
 }

@@ -6,7 +6,8 @@ use gridgen::grid::Grid;
 use gridgen::grid::initial::{InitialMethod, Outer, Outline, build};
 use gridgen::grid::quality::folds;
 
-use super::Subject;
+use super::{Subject, grid_to_host};
+use support::linear::apart;
 use support::walls::{FAR_FIELD, WallPoints, geometric_layers};
 
 /// A wall whose cut rises with this slope.
@@ -61,11 +62,9 @@ pub fn the_march_gives_the_grid_of_the_host<S: Subject>(subject: &S) {
 
         let other = other.unwrap();
         assert_eq!((host.method, &host.notes), (other.method, &other.notes));
-        let mut found = Grid::new(wall.topology, wall.x.len(), nj);
-        subject.fetch(&other.grid, &mut found).unwrap();
-        let Grid { x, y, .. } = found;
+        let Grid { x, y, .. } = grid_to_host(subject, &other.grid, &host.grid);
         for (k, (host, other)) in [(&host.grid.x, x), (&host.grid.y, y)].into_iter().enumerate() {
-            let worst = host.iter().zip(&other).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            let worst = apart(host, &other);
             assert!(worst < 1e-9 * FAR_FIELD, "{} points, component {k}: {worst:e}", wall.x.len());
             let repeats = |row: &[f64]| row[0].to_bits() == row[row.len() - 1].to_bits();
             let closed = wall.topology.closed();
@@ -92,11 +91,8 @@ pub fn the_march_ends_on_an_offset_line<S: Subject>(subject: &S) {
             (build(&outline, &settings), initial_grid(subject, &outline, &settings).unwrap());
 
         let ni = wall.x.len();
-        let mut found = Grid::new(wall.topology, ni, nj);
-        subject.fetch(&other.grid, &mut found).unwrap();
-        let worst =
-            |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-        let off = worst(&host.grid.x, &found.x).max(worst(&host.grid.y, &found.y));
+        let found = grid_to_host(subject, &other.grid, &host.grid);
+        let off = support::grids::distance(&host.grid, &found);
         assert!(off < 1e-11, "{ni} points: {off:e}");
         let projection = line.projection();
         for i in 0..ni {

@@ -21,10 +21,12 @@ use gridgen::backend::cpu::{CpuBackend, EllMatrix};
 use gridgen::backend::cuda::{CudaBackend, CudaGrid, CudaMatrix};
 use gridgen::backend::{MovementBackend, Real};
 use gridgen::grid::Grid;
+use gridgen::grid::initial::InitialMethod;
 use gridgen::grid::quality::folds;
 use gridgen::sparse::EllPattern;
 
 use support::random::Random;
+use support::walls::WallPoints;
 
 /// A backend under test: the operations for solvers, and access to its matrices.
 pub trait Subject: MovementBackend {
@@ -62,6 +64,9 @@ pub const LENGTHS: [usize; 7] = [1, 31, 32, 33, 257, 37 * 53, 5000];
 pub const SIZES: [(usize, usize); 8] =
     [(3, 1), (5, 3), (31, 2), (32, 3), (33, 2), (257, 3), (4, 33), (37, 53)];
 
+/// Height of the first cells of grids.
+pub const FIRST_CELL: f64 = 1e-3;
+
 /// Uploads a vector.
 pub fn to_device<S: Subject, T: Real>(subject: &S, host: &[T]) -> S::Vector<T> {
     let mut v = subject.zeros(host.len()).unwrap();
@@ -74,6 +79,21 @@ pub fn to_host<S: Subject, T: Real>(subject: &S, v: &S::Vector<T>, n: usize) -> 
     let mut host = vec![T::zero(); n];
     subject.download(v, &mut host).unwrap();
     host
+}
+
+/// Downloads a grid of the size of another one.
+pub fn grid_to_host<S: Subject>(subject: &S, nodes: &S::Grid, like: &Grid) -> Grid {
+    let mut host = Grid::unset(like.topology, like.ni, like.nj);
+    subject.fetch(nodes, &mut host).unwrap();
+    host
+}
+
+/// The marches from walls with these numbers of lines and [`FIRST_CELL`], and the normals of the walls.
+pub fn marched<const N: usize>(walls: [(WallPoints, usize); N]) -> Vec<(Grid, Vec<[f64; 2]>)> {
+    let march = |(wall, nj): (WallPoints, usize)| {
+        (wall.initial(InitialMethod::Hyperbolic, nj, FIRST_CELL).grid, wall.normals)
+    };
+    walls.map(march).into()
 }
 
 /// Random numbers of type `T`.
@@ -105,7 +125,6 @@ macro_rules! conformance {
             an_inner_product_with_a_nan_is_a_nan
             a_vector_is_projected_as_on_the_cpu
             the_largest_magnitude_is_found
-            a_nan_is_the_largest_magnitude
             precision_is_converted
             vectors_are_scaled_entry_by_entry
         );

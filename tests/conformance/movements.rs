@@ -5,28 +5,22 @@ use gridgen::backend::{
     EllipticBackend, EllipticData, FixedLines, FixedPlaces, GridBackend, MovementBackend,
 };
 use gridgen::elliptic::EllipticSettings;
-use gridgen::grid::initial::InitialMethod;
 use gridgen::grid::{Grid, Seam, Symmetry, Topology};
 use gridgen::pde::control::{ControlSettings, Wall};
 
-use super::{Subject, assert_close, random, to_device, to_host};
+use super::{Subject, assert_close, marched, random, to_device, to_host};
 use support::walls::WallPoints;
-
-const FIRST_CELL: f64 = 1e-3;
 
 /// Grids with all kinds of seam, with numbers of columns and lines that do not fill blocks, and their wall
 /// normals.
 fn grids() -> Vec<(Grid, Vec<[f64; 2]>)> {
-    [
+    marched([
         (WallPoints::naca("0012", 65), 33),
         (WallPoints::naca("4412", 131), 17),
         (WallPoints::ellipse(0.3, 98), 12),
         (WallPoints::naca("2412", 20), 4),
         (WallPoints::naca_with_wake("2412", 113, 24), 20),
-    ]
-    .into_iter()
-    .map(|(wall, nj)| (wall.initial(InitialMethod::Hyperbolic, nj, FIRST_CELL).grid, wall.normals))
-    .collect()
+    ])
 }
 
 /// Settings with wall terms of this many sides as unknowns.
@@ -103,26 +97,25 @@ pub fn equations_go_to_other_nodes<S: Subject>(subject: &S) {
                 other.x[k] *= 1.0 + 1e-4 * noise;
             }
         }
-        let seen = |guess: Vec<f64>, f: Vec<f64>| [guess, f];
-        let n = 2 * data.mi * data.mj;
-        let expected = {
-            let (state, _) = CpuBackend.elliptic(&data).unwrap();
-            let (mut state, guess) = CpuBackend.with_nodes(&state, &other).unwrap();
-            let mut f = vec![0.0; n];
-            CpuBackend.residual(&mut state, &mut f).unwrap();
-            seen(guess, f)
-        };
-        let (state, _) = subject.elliptic(&data).unwrap();
-        let there = subject.take(other).unwrap();
+        let expected = transferred(&CpuBackend, &data, &other);
 
-        let (mut state, guess) = subject.with_nodes(&state, &there).unwrap();
+        let found = transferred(subject, &data, &other);
 
-        let mut f = subject.zeros(n).unwrap();
-        subject.residual(&mut state, &mut f).unwrap();
         let what = format!("{:?}, {walls} walls", grid.topology);
-        assert_eq!(to_host(subject, &guess, n), expected[0], "{what}");
-        assert_close(&to_host(subject, &f, n), &expected[1], 1e4, &what);
+        assert_eq!(found[0], expected[0], "{what}");
+        assert_close(&found[1], &expected[1], 1e4, &what);
     }
+}
+
+/// The first guess and the residual of equations at the nodes of another grid.
+fn transferred<S: Subject>(subject: &S, data: &EllipticData, other: &Grid) -> [Vec<f64>; 2] {
+    let (state, _) = subject.elliptic(data).unwrap();
+    let there = subject.take(other.clone()).unwrap();
+    let (mut state, guess) = subject.with_nodes(&state, &there).unwrap();
+    let n = 2 * data.mi * data.mj;
+    let mut f = subject.zeros(n).unwrap();
+    subject.residual(&mut state, &mut f).unwrap();
+    [&guess, &f].map(|v| to_host(subject, v, n))
 }
 
 /// The contribution of fixed nodes to the equations of their neighbours, and its transpose.
@@ -187,15 +180,13 @@ pub fn lines_halves_and_seams_are_those_of_the_host<S: Subject>(subject: &S) {
             let kind = (symmetry, Topology::O(Seam::Periodic));
             let mut expected = CpuBackend.padded(kind, &half).unwrap();
             let mut whole = subject.padded(kind, &subject.take(half).unwrap()).unwrap();
-            assert_eq!(
-                nodes(subject, &whole, &expected),
-                [expected.x.clone(), expected.y.clone()].concat()
-            );
+            let both = |grid: &Grid| [&grid.x[..], &grid.y].concat();
+            assert_eq!(nodes(subject, &whole, &expected), both(&expected));
             CpuBackend.fold_seam(&mut expected).unwrap();
 
             subject.fold_seam(&mut whole).unwrap();
 
-            assert_eq!(nodes(subject, &whole, &expected), [&expected.x[..], &expected.y].concat());
+            assert_eq!(nodes(subject, &whole, &expected), both(&expected));
         }
     }
 }

@@ -4,7 +4,6 @@ use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{
     Coarsening, EllipticBackend, LevelSize, MultigridBackend, Order, Real, SparseBackend,
 };
-use gridgen::elliptic::GridProblem;
 use gridgen::grid::{Grid, Seam, Topology};
 use gridgen::pde::EllipticData;
 use gridgen::pde::control::Wall;
@@ -13,19 +12,14 @@ use gridgen::solver::newton::NewtonReport;
 use gridgen::solver::precond::Kind;
 use gridgen::sparse::{EllPattern, WalledSides};
 
-use super::newton::{TIGHT, start};
+use super::newton::Case;
 use super::{Subject, to_device, to_host};
 use support::blocks::{Block, bend};
 use support::grids::distance;
-use support::problems::{NEWTON, newton};
+use support::problems::{NEWTON, loaded, newton};
 use support::stencil::{
     stencil, stencil_of_lines, stencil_that_drops_walls, ten_numbers, wall_columns,
 };
-
-fn matrix<S: Subject, T: Real>(subject: &S, size: LevelSize) -> S::Matrix<T> {
-    let (pattern, values) = stencil(size);
-    subject.matrix_from(&pattern, &values)
-}
 
 /// Values of the transpose, which has the same pattern.
 fn transposed<T: Real>(pattern: &EllPattern, values: &[T]) -> Vec<T> {
@@ -284,29 +278,25 @@ fn small_sizes() -> [LevelSize; 6] {
 const DOUBLE: f64 = 1e-13;
 const SINGLE: f64 = 1e-6;
 
-pub fn every_operation_in_double_precision<S: Subject>(subject: &S) {
+fn every_operation<S: Subject, T: Real, M: Real>(subject: &S, tolerance: f64) {
     for size in small_sizes() {
         for kind in KINDS {
-            compare::<_, f64, f64>(subject, size, kind, DOUBLE);
+            compare::<_, T, M>(subject, size, kind, tolerance);
         }
     }
 }
 
+pub fn every_operation_in_double_precision<S: Subject>(subject: &S) {
+    every_operation::<_, f64, f64>(subject, DOUBLE);
+}
+
 pub fn every_operation_in_single_precision<S: Subject>(subject: &S) {
-    for size in small_sizes() {
-        for kind in KINDS {
-            compare::<_, f32, f32>(subject, size, kind, SINGLE);
-        }
-    }
+    every_operation::<_, f32, f32>(subject, SINGLE);
 }
 
 /// Levels in single precision of equations in double precision, as a solve has them.
 pub fn every_operation_in_mixed_precision<S: Subject>(subject: &S) {
-    for size in small_sizes() {
-        for kind in KINDS {
-            compare::<_, f64, f32>(subject, size, kind, SINGLE);
-        }
-    }
+    every_operation::<_, f64, f32>(subject, SINGLE);
     compare::<_, f32, f64>(subject, small_sizes()[4], FULL[1], DOUBLE);
 }
 
@@ -463,22 +453,21 @@ pub fn a_coarsest_level_is_solved_directly<S: Subject>(subject: &S) {
 
 pub fn a_singular_pivot_is_seen_on_the_coarsest_level<S: Subject>(subject: &S) {
     let size = LevelSize { mi: 9, mj: 9, periodic: false };
-    let zero = subject.matrix::<f64>(&EllPattern::nine_point(9, 9, false)).unwrap();
-    let kind = (size, Coarsening::Full);
+    let (pattern, values) = stencil::<f64>(size);
+    let (zero, a) = (subject.matrix(&pattern).unwrap(), subject.matrix_from(&pattern, &values));
+    let mut kept: [Option<S::Level<f32>>; 2] = [None, None];
+    for (matrix, finite) in [(&zero, false), (&a, true)] {
+        let [fine, coarse] = kept;
+        let kind = (size, Coarsening::Full);
+        let fine = subject.finest_level(fine, kind, false, matrix, None).unwrap();
+        let coarse = subject.coarse_level(coarse, &fine, Coarsening::Full).unwrap();
+        let levels = [fine, coarse];
 
-    let fine = subject.finest_level::<_, f32>(None, kind, false, &zero, None).unwrap();
-    let coarse = subject.coarse_level(None, &fine, Coarsening::Full).unwrap();
-    let levels = [fine, coarse];
-    subject.factor(&levels).unwrap();
-    assert!(!subject.pivots_are_finite(&levels[1]).unwrap());
+        subject.factor(&levels).unwrap();
 
-    let a = matrix::<S, f64>(subject, size);
-    let [fine, coarse] = levels;
-    let fine = subject.finest_level(Some(fine), kind, false, &a, None).unwrap();
-    let coarse = subject.coarse_level(Some(coarse), &fine, Coarsening::Full).unwrap();
-    let levels = [fine, coarse];
-    subject.factor(&levels).unwrap();
-    assert!(subject.pivots_are_finite(&levels[1]).unwrap());
+        assert_eq!(subject.pivots_are_finite(&levels[1]), Ok(finite));
+        kept = levels.map(Some);
+    }
 }
 
 /// A replayed sweep changes the level, and the host's knowledge about it, like a plain one.
@@ -503,22 +492,12 @@ pub fn a_replayed_sweep_is_a_sweep<S: Subject>(subject: &S) {
     assert_eq!(replayed.solutions, plain.solutions);
 }
 
-/// The grid around a NACA 4412 with 65 × 33 nodes and a controlled first cell, by multigrid.
-fn coupled<B: EllipticBackend + MultigridBackend, T: Real>(
-    backend: &B,
-    outer_wall: bool,
-) -> (Grid, NewtonReport) {
-    let wall = (Wall::Coupled, outer_wall);
-    let (mut grid, mut problem, mut u) = start::<B, T>(backend, (65, 33), wall);
-    let way = (Method::Bicgstab, Kind::Multigrid);
-    let report = newton(backend, &mut problem, &mut u, way, &TIGHT).unwrap();
-    problem.store(backend, &u, &mut grid).unwrap();
-    (grid, report)
-}
-
+/// Checks the grid with 65 × 33 nodes and a controlled first cell.
 fn check_coupled<S: Subject, T: Real>(subject: &S, outer_wall: bool) {
-    let (expected, on_cpu) = coupled::<_, T>(&CpuBackend, outer_wall);
-    let (grid, report) = coupled::<_, T>(subject, outer_wall);
+    let walls = (Wall::Coupled, outer_wall);
+    let case = Case { nodes: (65, 33), walls, kind: Some(Kind::Multigrid) };
+    let (expected, on_cpu) = case.solve::<_, T>(&CpuBackend);
+    let (grid, report) = case.solve::<_, T>(subject);
 
     assert!(report.stop.converged(), "{}", report.stop);
     let counts = |report: &NewtonReport| {
@@ -570,8 +549,7 @@ fn strip<B: EllipticBackend + MultigridBackend>(backend: &B, shift: f64) -> (Gri
     }
     let zeros = || vec![0.0; (ni - 1) * (nj - 2)];
     let data = EllipticData { shift, ..EllipticData::of_terms(&grid, [zeros(), zeros()], None) };
-    let (state, mut u) = backend.elliptic(&data).unwrap();
-    let mut problem = GridProblem::<_, f64>::new(backend, state, data.walled_sides()).unwrap();
+    let (mut problem, mut u) = loaded(backend, &data);
     let of = (Method::Bicgstab, Kind::Multigrid);
     let report = newton(backend, &mut problem, &mut u, of, &NEWTON).unwrap();
     problem.store(backend, &u, &mut grid).unwrap();

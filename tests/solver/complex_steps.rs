@@ -11,6 +11,7 @@ use gridgen::grid::{Seam, Topology};
 use gridgen::internals::movement::FixedNodeMap;
 use gridgen::pde::{Stencil, StencilBlocks, residual};
 use num_complex::Complex;
+use support::linear;
 use support::random::Random;
 
 use crate::movement::{BLUNT, C, O, SMALL, bumped, reference, thickened, twisted};
@@ -81,12 +82,15 @@ fn random(seed: u64, n: usize) -> Wall {
 }
 
 fn apart(a: &[[f64; 2]], b: &[[f64; 2]]) -> f64 {
-    let pairs = a.as_flattened().iter().zip(b.as_flattened());
-    pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+    linear::apart(a.as_flattened(), b.as_flattened())
 }
 
 fn size(a: &[[f64; 2]]) -> f64 {
-    a.as_flattened().iter().fold(0.0, |most, value| value.abs().max(most))
+    linear::largest(a.as_flattened())
+}
+
+fn dot(a: &[[f64; 2]], b: &[[f64; 2]]) -> f64 {
+    linear::dot(a.as_flattened(), b.as_flattened())
 }
 
 #[test]
@@ -143,11 +147,9 @@ fn maps() -> Vec<(FixedNodeMap, Wall)> {
     [O, SMALL, BLUNT, &periodic, C, &symmetric]
         .into_iter()
         .map(|text| {
-            let map = {
-                let grid = reference(text).grid().clone();
-                let lines = grid.nj;
-                FixedNodeMap::new(Arc::new(grid), lines)
-            };
+            let grid = reference(text).grid().clone();
+            let lines = grid.nj;
+            let map = FixedNodeMap::new(Arc::new(grid), lines);
             let wall = map.wall_points();
             let moved = if text == symmetric {
                 thickened(&wall, 1.2)
@@ -209,12 +211,8 @@ fn the_derivative_of_the_fixed_nodes_has_its_transpose() {
 
         let (by_wall, by_heights) = jacobian.gather(&weights);
 
-        let dot = |a: &[[f64; 2]], b: &[[f64; 2]]| -> f64 {
-            a.as_flattened().iter().zip(b.as_flattened()).map(|(a, b)| a * b).sum()
-        };
         let left = dot(&moved.values, &weights.values);
-        let right =
-            dot(&by, &by_wall) + heights.iter().zip(&by_heights).map(|(a, b)| a * b).sum::<f64>();
+        let right = dot(&by, &by_wall) + linear::dot(&heights, &by_heights);
         let most =
             dot(&moved.values, &moved.values).sqrt() * dot(&weights.values, &weights.values).sqrt();
         assert!((left - right).abs() <= 1e-13 * most, "{what}: {left:e}, {right:e}");

@@ -2,12 +2,12 @@
 
 use gridgen::backend::Backend;
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::elliptic::GridPreconditioner;
 use gridgen::pde::control::Wall;
 use gridgen::solver::krylov::Method;
-use gridgen::solver::linear::{LinearReport, LinearSettings, LinearSolver};
+use gridgen::solver::linear::{LinearReport, LinearSettings};
 use gridgen::solver::precond::{Kind, MultigridSettings};
 use gridgen::solver::{LinearStop, NonlinearProblem};
+use gridgen::sparse::Schedule;
 use support::problems::{NEWTON, Setup};
 
 /// The two grids, in nodes.
@@ -46,12 +46,9 @@ fn first_step(
     setup.problem.residual(&backend, &setup.u, &mut f).unwrap();
     backend.convert(-factor / backend.max_abs(&f).unwrap(), &f, &mut right).unwrap();
     let settings = LinearSettings { method: Method::Bicgstab, max_iterations: 1000, restart: 30 };
-    let mut solver = LinearSolver::new(
-        settings,
-        n,
-        GridPreconditioner::new(kind, MultigridSettings::default(), setup.problem.jacobian()),
-    );
     let jacobian = setup.problem.linearise(&backend).unwrap();
+    let kind = (kind, Schedule::Levels);
+    let mut solver = jacobian.linear_solver(settings, kind, MultigridSettings::default());
     solver.update(&backend, jacobian).unwrap();
 
     let report = solver.solve(&backend, jacobian, &right, 1e-6, &mut x, &mut |_, _| {}).unwrap();

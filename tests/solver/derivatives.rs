@@ -4,12 +4,13 @@ use gridgen::backend::Coarsening;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::elliptic::{GridJacobian, GridPreconditioner, GridProblem};
 use gridgen::movement::{Moved, MovementError, Reference};
+use gridgen::solver::NonlinearProblem;
 use gridgen::solver::linear::Precision;
 use gridgen::solver::precond::{Kind, MultigridSettings};
-use gridgen::solver::{LinearOperator, NonlinearProblem};
-use gridgen::sparse::Schedule;
 
 use support::cases::case;
+use support::linear::{self, dot, off_transpose, product};
+use support::problems::preconditioned;
 use support::random::Random;
 
 use crate::movement::{
@@ -189,7 +190,6 @@ fn the_adjoint_is_the_transpose_of_the_forward_derivative() {
         let nodes = derivatives.by_nodes(&CpuBackend, &x, &y).unwrap();
         let adjoint = derivatives.adjoint(&CpuBackend, nodes).unwrap();
 
-        let dot = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
         let left = dot(&x, &forward.x) + dot(&y, &forward.y);
         let right =
             dot(adjoint.wall.as_flattened(), by.as_flattened()) + dot(&adjoint.heights, &heights);
@@ -209,7 +209,8 @@ fn one_object_serves_many_right_sides() {
     let twice: Wall = by.iter().map(|v| v.map(|c| 2.0 * c)).collect();
     let (second, _) = derivatives.derivative(&CpuBackend, &twice, &[]).unwrap();
 
-    let worst = first.x.iter().zip(&second.x).map(|(a, b)| (2.0 * a - b).abs()).fold(0.0, f64::max);
+    let doubled: Vec<f64> = first.x.iter().map(|x| 2.0 * x).collect();
+    let worst = linear::apart(&doubled, &second.x);
     assert!(worst < 1e-12, "{worst:e}");
 }
 
@@ -269,32 +270,13 @@ fn equations(text: &str) -> GridProblem<CpuBackend, f64> {
 }
 
 /// Multigrid in double precision for a Jacobian, or for its transpose.
-fn cycle(
-    jacobian: &GridJacobian<CpuBackend, f64>,
-    coarsening: Coarsening,
-) -> GridPreconditioner<CpuBackend, f64> {
+fn cycle(jacobian: &GridJacobian<CpuBackend, f64>) -> GridPreconditioner<CpuBackend, f64> {
     let precision = Precision::Double;
-    let settings = MultigridSettings { precision, coarsening, ..MultigridSettings::default() };
-    let kind = (Kind::Multigrid, Schedule::Levels);
-    GridPreconditioner::scheduled(kind, settings, jacobian)
+    let settings = MultigridSettings { precision, ..MultigridSettings::default() };
+    GridPreconditioner::new(Kind::Multigrid, settings, jacobian)
 }
 
-/// |⟨A v, w⟩ − ⟨v, B w⟩| over ‖A v‖ ‖w‖ for two maps of vectors of length `n`.
-fn apart(
-    n: usize,
-    a: impl FnOnce(&Vec<f64>, &mut Vec<f64>),
-    b: impl FnOnce(&Vec<f64>, &mut Vec<f64>),
-) -> f64 {
-    let [v, w]: [Vec<f64>; 2] =
-        [0.37, 0.73].map(|a| (0..n).map(|k| ((k * k) as f64 * a).sin()).collect());
-    let (mut z, mut y) = (vec![0.0; n], vec![0.0; n]);
-    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    a(&v, &mut z);
-    b(&w, &mut y);
-    (dot(&z, &w) - dot(&v, &y)).abs() / (dot(&z, &z) * dot(&w, &w)).sqrt()
-}
-
-/// [`apart`] for the present forms of M⁻¹ and M⁻ᵀ.
+/// [`off_transpose`] for the present forms of M⁻¹ and M⁻ᵀ.
 fn forms_apart(
     [forwards, backwards]: [&mut GridPreconditioner<CpuBackend, f64>; 2],
     [jacobian, transposed]: [&GridJacobian<CpuBackend, f64>; 2],
@@ -303,10 +285,17 @@ fn forms_apart(
     let backwards = backwards.current(&CpuBackend, transposed).unwrap();
     forwards.update(&CpuBackend, jacobian).unwrap();
     backwards.update(&CpuBackend, transposed).unwrap();
-    apart(
+    let [mut z, mut y] = [(); 2].map(|()| vec![0.0; jacobian.rows()]);
+    off_transpose(
         jacobian.rows(),
-        |v, z| forwards.apply(&CpuBackend, jacobian, v, z).unwrap(),
-        |w, y| backwards.apply(&CpuBackend, transposed, w, y).unwrap(),
+        |v| {
+            forwards.apply(&CpuBackend, jacobian, v, &mut z).unwrap();
+            z
+        },
+        |w| {
+            backwards.apply(&CpuBackend, transposed, w, &mut y).unwrap();
+            y
+        },
     )
 }
 
@@ -326,15 +315,14 @@ fn the_transposed_cycle_is_the_transpose_of_the_cycle() {
         for coarsening in [Coarsening::Full, Coarsening::Xi] {
             let transposed = &equations.transposed(&CpuBackend).unwrap();
             let jacobian = equations.linearise(&CpuBackend).unwrap();
-            let [mut forwards, mut backwards] =
-                [jacobian, transposed].map(|matrix| cycle(matrix, coarsening));
+            let kind = (Kind::Multigrid, coarsening);
 
-            let operators = apart(
+            let operators = off_transpose(n, |v| product(jacobian, v), |w| product(transposed, w));
+            let cycles = off_transpose(
                 n,
-                |v, z| jacobian.apply(&CpuBackend, v, z).unwrap(),
-                |w, y| transposed.apply(&CpuBackend, w, y).unwrap(),
+                |v| preconditioned(kind, jacobian, v),
+                |w| preconditioned(kind, transposed, w),
             );
-            let cycles = forms_apart([&mut forwards, &mut backwards], [jacobian, transposed]);
 
             assert!(operators < 1e-12, "{text}: {operators:e}");
             assert!(cycles < 1e-12, "{text} {coarsening:?}: {cycles:e}");
@@ -354,7 +342,7 @@ fn both_sides_fall_back_on_the_same_forms() {
         let mut equations = equations(&text);
         let transposed = &equations.transposed(&CpuBackend).unwrap();
         let operators = [equations.linearise(&CpuBackend).unwrap(), transposed];
-        let [mut forwards, mut backwards] = operators.map(|matrix| cycle(matrix, Coarsening::Full));
+        let [mut forwards, mut backwards] = operators.map(cycle);
         let _ = forms_apart([&mut forwards, &mut backwards], operators);
 
         let next = [forwards.fall_back(), backwards.fall_back()];
@@ -372,22 +360,13 @@ fn the_rows_of_the_transpose_are_the_columns_of_the_jacobian() {
     let grid = "ni = 33\nnj = 17\nfirst_cell = 1e-2";
     for text in [small(grid), small(&format!("{grid}\n[control]\nwall = 'frozen'"))] {
         let mut equations = equations(&text);
-        let transposed = equations.transposed(&CpuBackend).unwrap().to_csr(&CpuBackend).unwrap();
+        let found = equations.transposed(&CpuBackend).unwrap().to_csr(&CpuBackend).unwrap();
         let jacobian = equations.linearise(&CpuBackend).unwrap().to_csr(&CpuBackend).unwrap();
-
-        let mut columns = vec![Vec::new(); jacobian.rows()];
-        for row in 0..jacobian.rows() {
-            jacobian.row(row).for_each(|(column, value)| columns[column].push((row, value)));
-        }
+        let expected = linear::transposed(&jacobian);
 
         // The Jacobian is stored by ten numbers a point, its transpose by entries.
-        for (row, column) in columns.iter().enumerate() {
-            let found: Vec<_> = transposed.row(row).collect();
-            let places =
-                |entries: &[(usize, f64)]| entries.iter().map(|at| at.0).collect::<Vec<_>>();
-            assert_eq!(places(&found), places(column), "{text}: {row}");
-            let off = found.iter().zip(column).map(|(a, b)| (a.1 - b.1).abs()).fold(0.0, f64::max);
-            assert!(off < 1e-15, "{text}: {row}: {off:e}");
-        }
+        assert!(found.pattern() == expected.pattern(), "{text}");
+        let off = linear::apart(&found.values, &expected.values);
+        assert!(off < 1e-15, "{text}: {off:e}");
     }
 }

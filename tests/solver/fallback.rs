@@ -2,13 +2,13 @@
 
 use gridgen::backend::LevelSize;
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
-use gridgen::elliptic::{GridJacobian, GridPreconditioner};
+use gridgen::elliptic::GridJacobian;
 use gridgen::pde::control::Wall;
 use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearReport, LinearSettings, LinearSolver};
 use gridgen::solver::precond::{Kind, MultigridSettings};
 use gridgen::solver::{LinearOperator, LinearStop};
-use gridgen::sparse::EllPattern;
+use gridgen::sparse::{EllPattern, Schedule};
 use support::problems::{NEWTON, Setup};
 
 const SETTINGS: LinearSettings =
@@ -34,15 +34,20 @@ fn laplacian(centre: f64, scale: f64) -> EllMatrix<f64> {
     EllMatrix::from_values(pattern, values)
 }
 
-/// A solve to 1e-6 with multigrid on at most `levels` levels; the residual is recomputed.
-fn solve_with(a: EllMatrix<f64>, levels: usize) -> (LinearReport, f64) {
+type Jacobian = GridJacobian<CpuBackend, f64>;
+
+/// A solver with multigrid on at most `levels` levels.
+fn solver(a: &Jacobian, levels: usize) -> LinearSolver<CpuBackend, f64, Jacobian> {
     let settings = MultigridSettings { levels, ..MultigridSettings::default() };
-    let a = &GridJacobian::<CpuBackend, f64>::of_field(a, SIZE);
-    let preconditioner = GridPreconditioner::new(Kind::Multigrid, settings, a);
-    let n = 2 * SIZE.mi * SIZE.mj;
-    let b = vec![1.0; n];
-    let (mut x, mut ax) = (vec![0.0; n], vec![0.0; n]);
-    let mut solver = LinearSolver::new(SETTINGS, n, preconditioner);
+    a.linear_solver(SETTINGS, (Kind::Multigrid, Schedule::Levels), settings)
+}
+
+/// A solve to 1e-6 with multigrid; the residual is recomputed.
+fn solve_with(a: EllMatrix<f64>) -> (LinearReport, f64) {
+    let a = &Jacobian::of_field(a, SIZE);
+    let n = a.rows();
+    let (b, mut x, mut ax) = (vec![1.0; n], vec![0.0; n], vec![0.0; n]);
+    let mut solver = solver(a, 20);
     solver.update(&CpuBackend, a).unwrap();
 
     let report = solver.solve(&CpuBackend, a, &b, 1e-6, &mut x, &mut |_, _| {}).unwrap();
@@ -54,7 +59,7 @@ fn solve_with(a: EllMatrix<f64>, levels: usize) -> (LinearReport, f64) {
 
 #[test]
 fn a_cycle_that_contracts_stays() {
-    let (report, residual) = solve_with(laplacian(-4.0, 1.0), 20);
+    let (report, residual) = solve_with(laplacian(-4.0, 1.0));
 
     assert_eq!(report.events, Vec::<String>::new());
     assert!(residual <= 1.02e-6 && report.iterations <= 6.0, "{residual:e}, {report:?}");
@@ -63,7 +68,7 @@ fn a_cycle_that_contracts_stays() {
 #[test]
 fn pivots_lost_in_single_precision_are_found_in_double() {
     // 1e-50 is zero in single precision.
-    let (report, residual) = solve_with(laplacian(-4.0, 1e-50), 20);
+    let (report, residual) = solve_with(laplacian(-4.0, 1e-50));
 
     assert_eq!(report.events.len(), 1, "{:?}", report.events);
     assert!(report.events[0].ends_with(STRONG), "{:?}", report.events);
@@ -73,7 +78,7 @@ fn pivots_lost_in_single_precision_are_found_in_double() {
 #[test]
 fn an_indefinite_matrix_goes_down_all_forms() {
     // All eigenvalues of the Laplacian above −1 change their sign, which no coarse level represents.
-    let (report, residual) = solve_with(laplacian(-3.0, 1.0), 20);
+    let (report, residual) = solve_with(laplacian(-3.0, 1.0));
 
     assert!(report.events[0].ends_with(STRONG), "{:?}", report.events);
     assert!(report.events[1].ends_with(CLASSICAL), "{:?}", report.events);
@@ -86,12 +91,9 @@ fn an_indefinite_matrix_goes_down_all_forms() {
 /// Indefinite: no form converges, and ILU(0) would take all iterations of each solve.
 #[test]
 fn the_forms_after_the_first_share_a_budget_over_all_solves() {
-    let a = &GridJacobian::<CpuBackend, f64>::of_field(laplacian(-3.0, 1.0), SIZE);
-    let n = 2 * SIZE.mi * SIZE.mj;
-    let settings = MultigridSettings { levels: 20, ..MultigridSettings::default() };
-    let preconditioner = GridPreconditioner::new(Kind::Multigrid, settings, a);
-    let mut solver = LinearSolver::new(SETTINGS, n, preconditioner).with_fall_back_budget(40);
-    let (b, mut x) = (vec![1.0; n], vec![0.0; n]);
+    let a = &Jacobian::of_field(laplacian(-3.0, 1.0), SIZE);
+    let mut solver = solver(a, 20).with_fall_back_budget(40);
+    let (b, mut x) = (vec![1.0; a.rows()], vec![0.0; a.rows()]);
     solver.update(&CpuBackend, a).unwrap();
 
     let mut solve = || solver.solve(&CpuBackend, a, &b, 1e-12, &mut x, &mut |_, _| {}).unwrap();
@@ -106,10 +108,7 @@ fn the_forms_after_the_first_share_a_budget_over_all_solves() {
 #[test]
 fn a_newton_solve_without_coarse_levels_falls_back_and_says_so() {
     let mut setup = Setup::<f64>::naca("0012", (257, 129), 1e-3, Wall::Coupled);
-    let settings = MultigridSettings { levels: 1, ..MultigridSettings::default() };
-    let preconditioner =
-        GridPreconditioner::new(Kind::Multigrid, settings, setup.problem.jacobian());
-    let linear = LinearSolver::new(SETTINGS, setup.n(), preconditioner);
+    let linear = solver(setup.problem.jacobian(), 1);
 
     let report = setup.solve_with(linear, &NEWTON);
 

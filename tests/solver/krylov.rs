@@ -50,6 +50,19 @@ fn an_exact_preconditioner_takes_half_an_iteration_or_one() {
 }
 
 #[test]
+fn as_many_iterations_are_taken_as_there_are_eigenvalues() {
+    // The Krylov space of any right-hand side has at most three dimensions.
+    let matrix = diagonal(&[1.0, 2.0, 3.0].repeat(10));
+    let b = Random::new(17).vector(30);
+    for method in [Method::Gmres, Method::Cg] {
+        let report = Solve::new(method, &matrix).solve(&b).report;
+
+        assert_eq!((report.stop, report.iterations), (LinearStop::Converged, 3.0), "{method:?}");
+        assert!(report.residual <= 1e-13, "{report:?}");
+    }
+}
+
+#[test]
 fn a_guess_is_improved_and_not_thrown_away() {
     let matrix = tridiagonal(60, 0.2, 0.05);
     let exact = Random::new(5).vector(60);

@@ -1,9 +1,6 @@
 //! Multigrid on realistic grids: counts, precision, periodic seams.
 
-use std::path::Path;
-
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::case::Case;
 use gridgen::elliptic::GridPreconditioner;
 use gridgen::generate::{BackendChoice, RunOptions, make_grid};
 use gridgen::pde::control::{Base, Wall};
@@ -11,7 +8,9 @@ use gridgen::solver::newton::NewtonSettings;
 use gridgen::solver::precond::{Cycle, Kind, MultigridSettings};
 use gridgen::solver::{LinearOperator, NonlinearProblem};
 
+use support::cases::case;
 use support::grids::distance;
+use support::linear::norm;
 use support::problems::{NEWTON, Setup};
 use support::walls::WallPoints;
 
@@ -28,7 +27,7 @@ fn stationary_factor(setup: &mut Setup<f64>, multigrid: MultigridSettings) -> f6
     let mut cycle = GridPreconditioner::new(Kind::Multigrid, multigrid, jacobian);
     let cycle = cycle.current(&backend, jacobian).unwrap();
     cycle.update(&backend, jacobian).unwrap();
-    let norm = |e: &[f64]| e.iter().map(|e| e * e).sum::<f64>().sqrt();
+    let norm = |e: &[f64]| norm(e.iter().copied());
     let mut e: Vec<f64> = (0..n).map(|k| ((k * k) as f64 * 0.37).sin()).collect();
     let mut factor = f64::NAN;
     for _ in 0..30 {
@@ -102,11 +101,10 @@ fn assert_coupled_counts(edge: &str, topology: &str, sections: &[&str]) {
                  [grid]\ntopology = '{topology}'\nni = {ni}\nnj = {nj}\n\
                  first_cell = {first_cell:e}\nfar_field = {far_field}\n"
             );
-            let case = Case::from_toml(&text, Path::new("counts.toml"), &[]).unwrap();
             let mut options = RunOptions::default();
             options.backend = BackendChoice::Cpu;
 
-            let made = make_grid(&case, &options, &mut ()).unwrap();
+            let made = make_grid(&case(&text), &options, &mut ()).unwrap();
 
             let (steps, iterations) =
                 (made.history.newton_iterations(), made.history.linear_iterations());
@@ -167,12 +165,11 @@ fn the_cycle_with_wall_terms_makes_the_grid_of_the_reduced_system() {
 #[test]
 fn single_precision_takes_the_counts_of_double() {
     for first_cell in FIRST_CELLS {
-        let double = Setup::<f64>::naca("4412", (129, 65), first_cell, Wall::Coupled)
-            .solve(Kind::Multigrid, &NEWTON)
-            .history;
-        let single = Setup::<f32>::naca("4412", (129, 65), first_cell, Wall::Coupled)
-            .solve(Kind::Multigrid, &NEWTON)
-            .history;
+        let mut double = Setup::<f64>::naca("4412", (129, 65), first_cell, Wall::Coupled);
+        let mut single = Setup::<f32>::naca("4412", (129, 65), first_cell, Wall::Coupled);
+
+        let double = double.solve(Kind::Multigrid, &NEWTON).history;
+        let single = single.solve(Kind::Multigrid, &NEWTON).history;
 
         assert_eq!(double.newton_iterations(), single.newton_iterations(), "{first_cell:e}");
         let more = (double.linear_iterations() - single.linear_iterations()).abs();
@@ -187,13 +184,8 @@ fn an_ellipse_with_a_periodic_seam_takes_few_iterations() {
     for (ni, nj, first_cell, limit) in
         [(65, 33, 1e-3, 10.0), (193, 97, 1e-6, 10.0), (63, 33, 1e-3, 16.0), (66, 33, 1e-3, 45.0)]
     {
-        let mut setup = Setup::<f64>::new(
-            &WallPoints::ellipse(0.3, ni),
-            nj,
-            first_cell,
-            Base::Marched,
-            Wall::Coupled,
-        );
+        let points = WallPoints::ellipse(0.3, ni);
+        let mut setup = Setup::<f64>::new(&points, nj, first_cell, Base::Marched, Wall::Coupled);
 
         let report = setup.solve(Kind::Multigrid, &NEWTON);
 

@@ -7,8 +7,7 @@ use gridgen::elliptic::GridJacobian;
 use gridgen::grid::Grid;
 use gridgen::pde::control::Wall;
 use gridgen::solver::NonlinearProblem;
-use gridgen::solver::history::History;
-use gridgen::solver::history::NewtonStep;
+use gridgen::solver::history::{History, NewtonStep};
 use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
 use gridgen::solver::newton::{
@@ -17,9 +16,10 @@ use gridgen::solver::newton::{
 use gridgen::solver::precond::{Kind, MultigridSettings, Preconditioners};
 use gridgen::sparse::Schedule;
 use support::linear::ExactInverse;
-use support::problems::{FORCING, NEWTON, Setup, preconditioner};
+use support::problems::{FORCING, NEWTON, Setup};
 use support::random::Random;
 use support::walls::WallPoints;
+use support::with_threads;
 
 const WALLS: [Wall; 2] = [Wall::Frozen, Wall::Coupled];
 
@@ -139,7 +139,9 @@ impl Observer<CpuBackend> for Listener {
 fn the_history_adds_up_and_the_observer_sees_it() {
     let mut setup = Setup::<f64>::naca("0012", (65, 33), 1e-3, Wall::Coupled);
     let linear = LinearSettings { method: Method::Bicgstab, max_iterations: 500, restart: 30 };
-    let mut linear = LinearSolver::new(linear, setup.n(), preconditioner(setup.problem.jacobian()));
+    let kind = (Kind::Ilu0, Schedule::Levels);
+    let mut linear =
+        setup.problem.jacobian().linear_solver(linear, kind, MultigridSettings::default());
     let mut listener = Listener::default();
     let Setup { problem, u, .. } = &mut setup;
 
@@ -299,8 +301,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
     // Vectors of 129 × 65 points fill four pieces of the reductions.
     for (kind, wall) in [(Kind::Jacobi, Wall::Frozen), (Kind::Dilu, Wall::Coupled)] {
         let solve_on = |threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| {
+            with_threads(threads, || {
                 let mut setup = Setup::<f64>::naca("0012", (129, 65), 1e-3, wall);
                 let report = setup.solve(kind, &NEWTON);
                 let residuals: Vec<f64> =

@@ -2,14 +2,13 @@
 
 use std::f64::consts::TAU;
 
-use gridgen::backend::EllipticBackend;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{EllipticData, WallTerms};
-use gridgen::elliptic::GridProblem;
 use gridgen::solver::krylov::Method;
 use gridgen::solver::newton::NewtonSettings;
 use gridgen::solver::precond::Kind;
-use support::problems::{NEWTON, newton};
+use support::linear::apart;
+use support::problems::{NEWTON, loaded, newton};
 
 /// A function of (X, Y) with its first and second derivatives.
 #[derive(Clone, Copy)]
@@ -152,10 +151,7 @@ impl Manufactured {
 
     /// Solves from a perturbed mapping; returns the largest error of the coordinates.
     fn error(&self) -> f64 {
-        let (state, mut u) = CpuBackend.elliptic(&self.data).unwrap();
-        let mut problem =
-            GridProblem::<CpuBackend, f64>::new(&CpuBackend, state, self.data.walls[0].is_some())
-                .unwrap();
+        let (mut problem, mut u) = loaded(&CpuBackend, &self.data);
         let first = if self.data.walls[0].is_some() { 2 * self.data.mi } else { 0 };
         let size = 0.1 / self.data.mi as f64;
         for (k, u) in u.iter_mut().enumerate().skip(first) {
@@ -167,8 +163,7 @@ impl Manufactured {
         let report = newton(&CpuBackend, &mut problem, &mut u, way, &settings).unwrap();
 
         assert!(report.stop.converged(), "{}", report.stop);
-        let differences = u.iter().zip(&self.exact).skip(first).map(|(u, exact)| (u - exact).abs());
-        differences.fold(0.0, f64::max)
+        apart(&u[first..], &self.exact[first..])
     }
 }
 

@@ -1,14 +1,16 @@
 //! Exact first cells on any sides of a block.
 
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::backend::{Coarsening, EllipticBackend, LevelSize};
-use gridgen::elliptic::{GridJacobian, GridPreconditioner, GridProblem};
+use gridgen::backend::{Coarsening, LevelSize};
+use gridgen::elliptic::{GridJacobian, GridProblem};
+use gridgen::solver::NonlinearProblem;
 use gridgen::solver::krylov::Method;
-use gridgen::solver::linear::{LinearSettings, Precision};
+use gridgen::solver::linear::LinearSettings;
 use gridgen::solver::precond::{Kind, MultigridSettings};
-use gridgen::solver::{LinearOperator, NonlinearProblem};
-use gridgen::sparse::{Csr, Schedule};
+use gridgen::sparse::Schedule;
 use support::blocks::{Block, MAPS, bend, nozzle, wave};
+use support::linear::{largest, off_transpose, product, transposed};
+use support::problems::{loaded, preconditioned};
 
 const ONE: [bool; 4] = [true, false, false, false];
 
@@ -88,9 +90,8 @@ fn products_are_those_of_the_rows() {
         for jacobian in [problem.jacobian(), &problem.transposed(&CpuBackend).unwrap()] {
             let rows = jacobian.to_csr(&CpuBackend).unwrap();
             let x = noise(u.len());
-            let mut y = vec![0.0; u.len()];
 
-            jacobian.apply(&CpuBackend, &x, &mut y).unwrap();
+            let y = product(jacobian, &x);
 
             for (row, y) in y.iter().enumerate() {
                 let sum: f64 = rows.row(row).map(|(column, value)| value * x[column]).sum();
@@ -104,9 +105,7 @@ fn products_are_those_of_the_rows() {
 
 /// A linearised block with walls on some sides and the transpose of its Jacobian.
 fn linearised(block: &Block) -> (GridProblem<CpuBackend, f64>, Vec<f64>) {
-    let data = block.data();
-    let (state, u) = CpuBackend.elliptic(&data).unwrap();
-    let mut problem = GridProblem::<_, f64>::new(&CpuBackend, state, data.walled_sides()).unwrap();
+    let (mut problem, u) = loaded(&CpuBackend, &block.data());
     let mut f = vec![0.0; u.len()];
     problem.residual(&CpuBackend, &u, &mut f).unwrap();
     problem.linearise(&CpuBackend).unwrap();
@@ -121,22 +120,14 @@ fn lines_with_borders_are_solved_exactly() {
             let h = 0.5 / nj as f64;
             let (problem, u) = linearised(&Block::new([7, nj], walls, [h, 0.8 * h], wave));
             for jacobian in [problem.jacobian(), &problem.transposed(&CpuBackend).unwrap()] {
-                let settings = MultigridSettings {
-                    coarsening: Coarsening::Xi,
-                    precision: Precision::Double,
-                    ..MultigridSettings::default()
-                };
-                let mut cycle = GridPreconditioner::new(Kind::Multigrid, settings, jacobian);
-                let cycle = cycle.current(&CpuBackend, jacobian).unwrap();
-                cycle.update(&CpuBackend, jacobian).unwrap();
-                let (r, mut z, mut kz) = (noise(u.len()), vec![0.0; u.len()], vec![0.0; u.len()]);
+                let r = noise(u.len());
 
-                cycle.apply(&CpuBackend, jacobian, &r, &mut z).unwrap();
+                let z = preconditioned((Kind::Multigrid, Coarsening::Xi), jacobian, &r);
 
-                jacobian.apply(&CpuBackend, &z, &mut kz).unwrap();
+                let kz = product(jacobian, &z);
                 let even = (0..u.len()).filter(|k| (k / 2 % 5).is_multiple_of(2));
                 let worst = even.map(|k| (kz[k] - r[k]).abs()).fold(0.0, f64::max);
-                let most = z.iter().fold(1.0, |most: f64, z| most.max(z.abs()));
+                let most = largest(&z).max(1.0);
                 assert!(worst < 1e-13 * most, "{walls:?}, {nj} points: {worst:e} of {most:e}");
             }
         }
@@ -146,36 +137,20 @@ fn lines_with_borders_are_solved_exactly() {
 /// ⟨K v, w⟩ = ⟨v, Kᵀ w⟩ and ⟨M⁻¹ v, w⟩ = ⟨v, M⁻ᵀ w⟩ with walls on any sides.
 #[test]
 fn the_cycle_of_the_transpose_is_the_transpose_of_the_cycle() {
-    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     for walls in and_beside([[false, true, false, false], [true, true, false, false]]) {
         for (size, height) in [([65, 34], 1e-3), ([50, 65], 1e-4), ([37, 129], 1e-2)] {
             let (problem, u) = linearised(&Block::new(size, walls, [1.3 * height, height], nozzle));
             let matrices = [problem.jacobian(), &problem.transposed(&CpuBackend).unwrap()];
-            let (v, n) = (noise(u.len()), u.len());
-            let w: Vec<f64> = v.iter().rev().map(|v| v * v - 0.3).collect();
-            let [mut kv, mut kw] = [vec![0.0; n], vec![0.0; n]];
-            matrices[0].apply(&CpuBackend, &v, &mut kv).unwrap();
-            matrices[1].apply(&CpuBackend, &w, &mut kw).unwrap();
-            let apart = |a: &[f64], b: &[f64]| {
-                (dot(a, &w) - dot(&v, b)).abs() / (dot(a, a) * dot(&w, &w)).sqrt()
-            };
-            let off = apart(&kv, &kw);
+            let n = u.len();
+            let off = off_transpose(n, |v| product(matrices[0], v), |w| product(matrices[1], w));
             assert!(off < 1e-12, "{walls:?}, {size:?}: {off:e}");
             for coarsening in [Coarsening::Full, Coarsening::Xi] {
-                let settings = MultigridSettings {
-                    coarsening,
-                    precision: Precision::Double,
-                    ..MultigridSettings::default()
-                };
-                let applied = |matrix: &GridJacobian<_, _>, r: &Vec<f64>, z: &mut Vec<f64>| {
-                    let mut cycle = GridPreconditioner::new(Kind::Multigrid, settings, matrix);
-                    let cycle = cycle.current(&CpuBackend, matrix).unwrap();
-                    cycle.update(&CpuBackend, matrix).unwrap();
-                    cycle.apply(&CpuBackend, matrix, r, z).unwrap();
-                };
-                applied(matrices[0], &v, &mut kv);
-                applied(matrices[1], &w, &mut kw);
-                let off = apart(&kv, &kw);
+                let kind = (Kind::Multigrid, coarsening);
+                let off = off_transpose(
+                    n,
+                    |v| preconditioned(kind, matrices[0], v),
+                    |w| preconditioned(kind, matrices[1], w),
+                );
                 assert!(off < 1e-12, "{walls:?}, {size:?}, {coarsening:?}: {off:e}");
             }
         }
@@ -217,13 +192,9 @@ fn the_transpose_has_the_columns_as_rows() {
     for walls in and_beside([[true, true, false, false]]) {
         let (problem, _) = linearised(&Block::new([9, 11], walls, [0.1, 0.08], wave));
         let rows = problem.jacobian().to_csr(&CpuBackend).unwrap();
-        let mut columns = vec![Vec::new(); rows.rows()];
-        for row in 0..rows.rows() {
-            rows.row(row).for_each(|(column, value)| columns[column].push((row, value)));
-        }
 
-        let transposed = problem.transposed(&CpuBackend).unwrap().to_csr(&CpuBackend).unwrap();
+        let found = problem.transposed(&CpuBackend).unwrap().to_csr(&CpuBackend).unwrap();
 
-        assert_eq!(transposed, Csr::from_rows(columns.into_iter()), "{walls:?}");
+        assert_eq!(found, transposed(&rows), "{walls:?}");
     }
 }

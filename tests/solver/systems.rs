@@ -8,6 +8,7 @@ use gridgen::formats::matrix_market::{Matrix, MatrixSymmetry};
 use gridgen::linear_system::{Reordering, SystemOptions, SystemReport, SystemSolver};
 use gridgen::solver::krylov::Method;
 use gridgen::sparse::{Csr, Schedule};
+use support::linear::apart;
 
 /// −u'' + u' with upwinding on `n` points.
 fn convection(n: usize) -> Matrix {
@@ -41,7 +42,7 @@ fn a_system_in_memory_is_solved_without_files() {
         let mut solver = SystemSolver::new(matrix.clone(), &options, &mut ()).unwrap();
         let (x, report) = solver.solve(&[(&b, None)], &mut ()).unwrap();
 
-        let error = x[0].iter().zip(&expected).map(|(x, e)| (x - e).abs()).fold(0.0, f64::max);
+        let error = apart(&x[0], &expected);
         assert!(report.converged && error < 1e-10, "{method:?}: {error:e}");
         assert_eq!((report.name.as_str(), report.matrix.rows), ("A", 500));
         assert!(report.true_relative_residual < 1.1e-12);
@@ -67,11 +68,9 @@ fn systems_in_memory_are_refused_like_those_of_files() {
     assert_eq!(found, SystemError::RightSide { path: "b".into(), found: 19, rows: 20 });
     let kind = Incomplete::Ic0;
     let preconditioner = Algebraic::Factors { kind, schedule: Schedule::Auto, shift: 0.0 };
-    let found = refused(&matrix, &[1.0; 20], &{
-        let mut options = options();
-        options.preconditioner = preconditioner;
-        options
-    });
+    let mut factors = options();
+    factors.preconditioner = preconditioner;
+    let found = refused(&matrix, &[1.0; 20], &factors);
     assert!(matches!(found, SystemError::NotSymmetric { row: 1, column: 2, .. }), "{found}");
 }
 

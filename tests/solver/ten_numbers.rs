@@ -4,10 +4,11 @@ use std::f64::consts::TAU;
 
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{EllipticBackend, EllipticData, WallTerms};
-use gridgen::elliptic::{GridPreconditioner, GridProblem, WalledSides};
-use gridgen::solver::linear::Precision;
-use gridgen::solver::precond::{Kind, MultigridSettings};
+use gridgen::elliptic::{GridProblem, WalledSides};
+use gridgen::solver::precond::{Coarsening, Kind};
 use gridgen::solver::{LinearOperator, NonlinearProblem};
+use support::linear::{apart, largest, product};
+use support::problems::preconditioned;
 use support::random::Random;
 
 /// Equations of an uneven annulus or rectangle with wall terms at some ends of the eta-lines.
@@ -93,8 +94,7 @@ fn for_all(check: impl Fn(&str, &[Problem; 2])) {
 }
 
 fn assert_near(what: &str, a: &[f64], b: &[f64], bound: f64) {
-    let size = a.iter().fold(0.0, |size: f64, a| size.max(a.abs()));
-    let off = a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    let (size, off) = (largest(a), apart(a, b));
     assert!(size > 0.0 && off <= bound * size, "{what}: {off:e} of {size:e}");
 }
 
@@ -112,30 +112,20 @@ fn ten_numbers_give_the_entries_and_the_products() {
         }
         assert_eq!(b.field().pattern().width(), 5);
         let x = Random::new(1).vector(b.rows());
-        let [mut whole_a, mut whole_b] = [0, 1].map(|_| vec![0.0; x.len()]);
-        a.apply(&CpuBackend, &x, &mut whole_a).unwrap();
-        b.apply(&CpuBackend, &x, &mut whole_b).unwrap();
-        assert_near(what, &whole_a, &whole_b, 1e-14);
-        a.field().apply(&CpuBackend, &x, &mut whole_a).unwrap();
-        b.field().apply(&CpuBackend, &x, &mut whole_b).unwrap();
-        assert_near(what, &whole_a, &whole_b, 1e-14);
+        assert_near(what, &product(a, &x), &product(b, &x), 1e-14);
+        assert_near(what, &product(a.field(), &x), &product(b.field(), &x), 1e-14);
     });
 }
 
 #[test]
 fn a_cycle_on_ten_numbers_is_that_on_the_entries() {
-    let settings = MultigridSettings { precision: Precision::Double, ..Default::default() };
+    let coarsening = Coarsening::Full;
     for_all(|what, problems| {
         for kind in [Kind::Multigrid, Kind::Ilu0] {
             let [a, b] = problems.each_ref().map(|problem| {
                 let jacobian = problem.jacobian();
-                let mut made = GridPreconditioner::new(kind, settings, jacobian);
-                let preconditioner = made.current(&CpuBackend, jacobian).unwrap();
-                preconditioner.update(&CpuBackend, jacobian).unwrap();
-                let (r, mut z) =
-                    (Random::new(2).vector(jacobian.rows()), vec![0.0; jacobian.rows()]);
-                preconditioner.apply(&CpuBackend, jacobian, &r, &mut z).unwrap();
-                z
+                let r = Random::new(2).vector(jacobian.rows());
+                preconditioned((kind, coarsening), jacobian, &r)
             });
             assert_near(&format!("{what}, {kind:?}"), &a, &b, 1e-10);
         }
@@ -155,11 +145,11 @@ fn products_have_the_rounding_errors_of_differences() {
     let [_, double] = both(&data);
     let x: Vec<f32> = Random::new(3).vector(n).iter().map(|x| (1.0 + 1e-4 * x) as f32).collect();
     let wide: Vec<f64> = x.iter().map(|x| f64::from(*x)).collect();
-    let (mut found, mut expected) = (vec![0.0; n], vec![0.0; n]);
+    let mut found = vec![0.0; n];
 
     single.jacobian().apply(&CpuBackend, &x, &mut found).unwrap();
 
-    double.jacobian().apply(&CpuBackend, &wide, &mut expected).unwrap();
+    let expected = product(double.jacobian(), &wide);
     // Off the first and the last row, where neighbours are missing.
     let inner = 2 * data.mi..n - 2 * data.mi;
     let off = inner.map(|k| (f64::from(found[k]) - expected[k]).abs()).fold(0.0, f64::max);

@@ -3,13 +3,13 @@
 use std::f64::consts::{FRAC_PI_2, TAU};
 
 use gridgen::backend::{EllipticBackend, EllipticData, MultigridBackend, WallTerms};
-use gridgen::elliptic::GridProblem;
 use gridgen::grid::{Grid, Topology};
 use gridgen::solver::NewtonStop;
 use gridgen::solver::krylov::Method;
 use gridgen::solver::precond::Kind;
 
-use super::problems::{NEWTON, newton};
+use super::problems::{NEWTON, loaded, newton};
+use super::walls::bisected;
 
 /// A block of `ni` × `nj` points with walls on some sides, and its equations.
 pub struct Block {
@@ -34,11 +34,7 @@ impl Block {
             // The growth with which half of the intervals fill half of the side.
             let half = (n - 1) / 2;
             let sum = |growth: f64| (0..half).map(|k| first * growth.powf(k as f64)).sum::<f64>();
-            let (mut low, mut high) = (1.0, 3.0);
-            for _ in 0..60 {
-                let middle = 0.5 * (low + high);
-                if sum(middle) < 0.5 { low = middle } else { high = middle }
-            }
+            let low = bisected(1.0, 3.0, |growth| sum(growth) >= 0.5);
             let from = |k: usize| (0..k).map(|k| first * low.powf(k as f64)).sum::<f64>();
             (0..n).map(|k| if k <= half { from(k) } else { 1.0 - from(n - 1 - k) }).collect()
         };
@@ -130,9 +126,7 @@ impl Block {
         &self,
         backend: &B,
     ) -> (Vec<[f64; 2]>, usize, f64) {
-        let data = self.data();
-        let (state, mut u) = backend.elliptic(&data).unwrap();
-        let mut problem = GridProblem::<_, f64>::new(backend, state, data.walled_sides()).unwrap();
+        let (mut problem, mut u) = loaded(backend, &self.data());
         let of = (Method::Bicgstab, Kind::Multigrid);
         let report = newton(backend, &mut problem, &mut u, of, &NEWTON).unwrap();
         assert_eq!(report.stop, NewtonStop::Converged, "{:?}", report.events);

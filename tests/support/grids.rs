@@ -2,6 +2,8 @@
 
 use gridgen::grid::{Grid, Seam, Symmetry, Topology};
 
+use super::linear::apart;
+
 /// A grid with node (i, j) at `place(i, j)`.
 pub fn grid_from(ni: usize, nj: usize, place: impl Fn(usize, usize) -> [f64; 2]) -> Grid {
     let mut grid = Grid::new(Topology::O(Seam::Periodic), ni, nj);
@@ -17,8 +19,7 @@ pub fn grid_from(ni: usize, nj: usize, place: impl Fn(usize, usize) -> [f64; 2])
 /// The largest distance of the nodes of two grids in one coordinate.
 pub fn distance(a: &Grid, b: &Grid) -> f64 {
     assert_eq!((a.ni, a.nj), (b.ni, b.nj));
-    let pairs = a.x.iter().zip(&b.x).chain(a.y.iter().zip(&b.y));
-    pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+    apart(&a.x, &b.x).max(apart(&a.y, &b.y))
 }
 
 /// An O-grid around a circle of radius 1/2 about (0.5, 0), clockwise. The heights grow by `growth`, from the

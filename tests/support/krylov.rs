@@ -1,5 +1,6 @@
 //! One Krylov method on one small system, and the systems.
 
+use gridgen::backend::Real;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::solver::krylov::{Bicgstab, Cg, Gmres, KrylovReport, Method, System, Target};
 use gridgen::solver::precond::Kind;
@@ -11,33 +12,33 @@ use super::random::Random;
 pub const METHODS: [Method; 2] = [Method::Bicgstab, Method::Gmres];
 
 /// One linear system and its bounds.
-pub struct Solve<'a> {
+pub struct Solve<'a, T> {
     pub method: Method,
     pub kind: Kind,
     pub restart: usize,
     pub target: Target,
-    pub matrix: &'a Matrix<f64>,
+    pub matrix: &'a Matrix<T>,
 }
 
 /// The result of a solve.
-pub struct Solved {
+pub struct Solved<T> {
     pub report: KrylovReport,
-    pub x: Vec<f64>,
+    pub x: Vec<T>,
     /// The observed pairs of iteration and residual norm.
     pub observed: Vec<(f64, f64)>,
     /// Applications of the preconditioner.
     pub applications: usize,
 }
 
-impl<'a> Solve<'a> {
+impl<'a, T: Real> Solve<'a, T> {
     /// A solve to 1e-10 without a preconditioner.
-    pub fn new(method: Method, matrix: &'a Matrix<f64>) -> Self {
+    pub fn new(method: Method, matrix: &'a Matrix<T>) -> Self {
         let target = Target { norm: 1e-10, max_iterations: 200 };
         Self { method, kind: Kind::None, restart: 100, target, matrix }
     }
 
     /// Solves A x = b from this guess.
-    pub fn from(&self, b: &Vec<f64>, start: &[f64]) -> Solved {
+    pub fn from(&self, b: &Vec<T>, start: &[T]) -> Solved<T> {
         let (backend, n) = (CpuBackend, self.matrix.n());
         let mut preconditioner = Counted::prepared(self.kind, self.matrix);
         let (mut x, mut observed) = (start.to_vec(), Vec::new());
@@ -66,8 +67,8 @@ impl<'a> Solve<'a> {
     }
 
     /// Solves A x = b from zero.
-    pub fn solve(&self, b: &Vec<f64>) -> Solved {
-        self.from(b, &vec![0.0; b.len()])
+    pub fn solve(&self, b: &Vec<T>) -> Solved<T> {
+        self.from(b, &vec![T::zero(); b.len()])
     }
 }
 

@@ -21,6 +21,11 @@ pub mod stencil;
 pub mod vectors;
 pub mod walls;
 
+/// The result of `work` on a pool of this number of threads.
+pub fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
+}
+
 /// A folder with this name for files that test programs compile, kept with cargo's build output. Test
 /// programs are in `target/PROFILE/deps`.
 fn scratch(name: &str) -> std::path::PathBuf {

@@ -3,11 +3,11 @@
 use std::cell::Cell;
 
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
-use gridgen::backend::{Algebraic, DeviceError, Real, SparseMatrix};
+use gridgen::backend::{Algebraic, Backend, DeviceError, Real, SparseMatrix};
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
 use gridgen::solver::precond::{Kind, Preconditioners};
 use gridgen::solver::{LinearOperator, Preconditioner, SolverError};
-use gridgen::sparse::{EllPattern, Schedule};
+use gridgen::sparse::{Csr, EllPattern, Schedule};
 use nalgebra::{DMatrix, DVector, Dyn, LU};
 
 /// All preconditioners of a matrix.
@@ -54,6 +54,23 @@ impl<T: Real> Matrix<T> {
     pub fn residual(&self, b: &[T], x: &[T]) -> f64 {
         norm(b.iter().zip(self.times(x)).map(|(b, ax)| b.widen() - ax))
     }
+}
+
+/// (a, b).
+pub fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// max |a_i|.
+pub fn largest(a: &[f64]) -> f64 {
+    a.iter().fold(0.0, |most, value| value.abs().max(most))
+}
+
+/// max |a_i − b_i|, infinite if one of them is no number.
+pub fn apart(a: &[f64], b: &[f64]) -> f64 {
+    assert_eq!(a.len(), b.len());
+    let apart = a.iter().zip(b).map(|(a, b)| (a - b).abs());
+    apart.fold(0.0, |most, off| if off.is_nan() { f64::INFINITY } else { off.max(most) })
 }
 
 /// The Euclidean norm.
@@ -121,16 +138,56 @@ impl<T: Real> Preconditioner<CpuBackend, T, Matrix<T>> for Counted<T> {
 }
 
 /// The matrix of an operator on `n` unknowns, column by column.
-pub fn dense<T: Real, A: LinearOperator<CpuBackend, T>>(a: &A, n: usize) -> DMatrix<f64> {
-    let mut matrix = DMatrix::zeros(n, n);
-    let mut column = vec![T::zero(); n];
-    for k in 0..n {
-        let mut unit = vec![T::zero(); n];
-        unit[k] = T::one();
-        a.apply(&CpuBackend, &unit, &mut column).unwrap();
-        matrix.set_column(k, &DVector::from_iterator(n, column.iter().map(|v| v.widen())));
+pub fn dense<B: Backend, T: Real>(
+    backend: &B,
+    a: &impl LinearOperator<B, T>,
+    n: usize,
+) -> DMatrix<f64> {
+    let [mut x, mut y] = [(); 2].map(|()| backend.zeros::<T>(n).unwrap());
+    columns(n, |unit| {
+        let mut host: Vec<T> = unit.iter().copied().map(T::narrow).collect();
+        backend.upload(&host, &mut x).unwrap();
+        a.apply(backend, &x, &mut y).unwrap();
+        backend.download(&y, &mut host).unwrap();
+        host.into_iter().map(T::widen).collect()
+    })
+}
+
+/// The matrix of a linear map of vectors of `n` values, by columns.
+pub fn columns(n: usize, mut map: impl FnMut(&Vec<f64>) -> Vec<f64>) -> DMatrix<f64> {
+    let column = |k: usize| {
+        let unit = (0..n).map(|row| f64::from(row == k)).collect();
+        DVector::from_vec(map(&unit))
+    };
+    DMatrix::from_columns(&(0..n).map(column).collect::<Vec<_>>())
+}
+
+/// A x.
+pub fn product(a: &impl LinearOperator<CpuBackend, f64>, x: &Vec<f64>) -> Vec<f64> {
+    let mut y = vec![f64::NAN; x.len()];
+    a.apply(&CpuBackend, x, &mut y).unwrap();
+    y
+}
+
+/// |⟨A v, w⟩ − ⟨v, B w⟩| over ‖A v‖ ‖w‖ for two maps of vectors of length `n`: zero if B is Aᵀ.
+pub fn off_transpose(
+    n: usize,
+    a: impl FnOnce(&Vec<f64>) -> Vec<f64>,
+    b: impl FnOnce(&Vec<f64>) -> Vec<f64>,
+) -> f64 {
+    let [v, w]: [Vec<f64>; 2] =
+        [0.37, 0.73].map(|a| (0..n).map(|k| ((k * k) as f64 * a).sin()).collect());
+    let (av, bw) = (a(&v), b(&w));
+    (dot(&av, &w) - dot(&v, &bw)).abs() / (dot(&av, &av) * dot(&w, &w)).sqrt()
+}
+
+/// Aᵀ.
+pub fn transposed(a: &Csr) -> Csr {
+    let mut columns = vec![Vec::new(); a.rows()];
+    for row in 0..a.rows() {
+        a.row(row).for_each(|(column, value)| columns[column].push((row, value)));
     }
-    matrix
+    Csr::from_rows(columns.into_iter())
 }
 
 /// The exact inverse by dense LU factors, which makes a Newton step exact.
@@ -145,21 +202,23 @@ impl ExactInverse {
     }
 }
 
-impl<A: LinearOperator<CpuBackend, f64>> Preconditioner<CpuBackend, f64, A> for ExactInverse {
-    fn update(&mut self, _backend: &CpuBackend, a: &A) -> Result<(), SolverError> {
-        self.factors = Some(dense(a, self.n).lu());
+impl<B: Backend, T: Real, A: LinearOperator<B, T>> Preconditioner<B, T, A> for ExactInverse {
+    fn update(&mut self, backend: &B, a: &A) -> Result<(), SolverError> {
+        self.factors = Some(dense(backend, a, self.n).lu());
         Ok(())
     }
 
     fn apply(
         &mut self,
-        _backend: &CpuBackend,
+        backend: &B,
         _a: &A,
-        r: &Vec<f64>,
-        z: &mut Vec<f64>,
+        r: &B::Vector<T>,
+        z: &mut B::Vector<T>,
     ) -> Result<(), DeviceError> {
-        let solved = self.factors.as_ref().unwrap().solve(&DVector::from_column_slice(r)).unwrap();
-        z.copy_from_slice(solved.as_slice());
-        Ok(())
+        let mut host = vec![T::zero(); self.n];
+        backend.download(r, &mut host)?;
+        let mut solved = DVector::from_iterator(self.n, host.into_iter().map(T::widen));
+        assert!(self.factors.as_ref().unwrap().solve_mut(&mut solved));
+        backend.upload(&solved.iter().copied().map(T::narrow).collect::<Vec<_>>(), z)
     }
 }
