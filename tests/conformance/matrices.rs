@@ -2,12 +2,12 @@
 
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
 use gridgen::backend::{
-    Algebraic, Fused, PreconditionerFailure, Product, Real, SolverError, SparseBackend,
-    SparseMatrix, scalars,
+    Algebraic, Backend, PreconditionerFailure, Product, Real, SolverError, SparseBackend,
+    SparseMatrix,
 };
 use gridgen::sparse::{EllPattern, Structure, WalledSides};
 
-use support::around::{Asked, OTHERS};
+use support::around::{Asked, VECTORS};
 
 use super::{SIZES, Subject, assert_close, random, to_device, to_host};
 
@@ -216,56 +216,46 @@ pub(super) fn bad_row(updated: Result<(), SolverError>) -> Option<usize> {
     }
 }
 
-/// z ← diag(A)⁻¹ p and y ← A z, with the additional operations `asked` before and after.
-fn scaled_product<B: SparseBackend, T: Real>(
+/// z ← diag(A)⁻¹ r; returns the row at which the update of the inverse diagonal stopped.
+pub(super) fn scaled<B: Backend, T: Real>(
     backend: &B,
-    a: &B::Matrix<T>,
-    [p, z, y]: [&mut B::Vector<T>; 3],
-    around: Option<Fused<'_, B, T>>,
-) {
+    a: &impl SparseMatrix<B, T>,
+    r: &B::Vector<T>,
+    z: &mut B::Vector<T>,
+) -> Option<usize> {
     let mut jacobi = a.preconditioner(backend, Algebraic::Jacobi).unwrap();
-    jacobi.update(backend, a).unwrap();
-    jacobi.apply_and_multiply(backend, a, p, z, y, around).unwrap();
+    let row = bad_row(jacobi.update(backend, a));
+    jacobi.apply(backend, a, r, z).unwrap();
+    row
 }
 
 pub fn a_scaled_vector_is_multiplied<S: Subject>(subject: &S) {
     fn check<S: Subject, T: Real>(subject: &S, pattern: &EllPattern, asked: Asked) {
-        let n = pattern.rows();
-        let values = random_values::<T>(1, pattern);
-        let vectors: [Vec<T>; 3] = std::array::from_fn(|k| random::<T>(3 + k as u64, n));
-        let others: [Vec<T>; OTHERS] = std::array::from_fn(|k| random::<T>(6 + k as u64, n));
+        let (n, values) = (pattern.rows(), random_values::<T>(1, pattern));
+        let start: [Vec<T>; VECTORS] = std::array::from_fn(|k| random::<T>(3 + k as u64, n));
         let a = EllMatrix::from_values(pattern.clone(), values.clone());
-        let ([mut p, mut z, mut y], mut own_others) = (vectors.clone(), others.clone());
-        let mut scalars = scalars::allocate(&CpuBackend).unwrap();
-        let around = asked.around(&CpuBackend, &mut scalars, &mut own_others);
-        scaled_product(&CpuBackend, &a, [&mut p, &mut z, &mut y], around);
-        let [own_p, own_z, own_y] = [p, z, y];
-        let [mut p, mut z, mut y] = vectors.each_ref().map(|v| to_device(subject, v));
-        let mut device_others = others.each_ref().map(|v| to_device(subject, v));
-        let mut scalars = scalars::allocate(subject).unwrap();
-
+        let (expected, _) = asked.repeated(&CpuBackend, &a, &start, 1);
         let a = subject.matrix_from(pattern, &values);
-        let around = asked.around(subject, &mut scalars, &mut device_others);
-        scaled_product(subject, &a, [&mut p, &mut z, &mut y], around);
+
+        let (vectors, found) = asked.repeated(subject, &a, &start, 1);
 
         let what = format!("{:?}, {asked:?}", pattern.structure());
-        let [p, z, y] = [&p, &z, &y].map(|v| to_host(subject, v, n));
-        let device_others = device_others.each_ref().map(|v| to_host(subject, v, n));
-        let found = Asked::found(subject, &scalars);
+        let [p, z, y, others @ ..] = &vectors;
+        let [own_p, own_z, own_y, own_others @ ..] = &expected;
         if asked == Asked::Halted {
-            assert_eq!((&p, &device_others), (&vectors[0], &others), "{what}");
+            assert_eq!((p, &others[..]), (&start[0], &start[3..]), "{what}");
             assert!(found.iter().all(|sum| *sum == 0.0), "{what}: {found:?}");
             return;
         }
-        for (found, expected) in device_others.iter().zip(&own_others) {
+        for (found, expected) in others.iter().zip(own_others) {
             assert_close(found, expected, 4.0, &what);
         }
-        assert_close(&p, &own_p, 8.0, &what);
-        assert_close(&z, &own_z, 8.0, &what);
-        assert_close(&y, &own_y, 40.0, &what);
-        let w = &others[OTHERS - 1];
-        for (found, expected) in found.into_iter().zip(asked.sums(&p, &y, w)) {
-            let bound = 1e-13 * asked.sums(&y, &y, &y)[1].max(p.len() as f64);
+        assert_close(p, own_p, 8.0, &what);
+        assert_close(z, own_z, 8.0, &what);
+        assert_close(y, own_y, 40.0, &what);
+        let w = &start[VECTORS - 1];
+        for (found, expected) in found.into_iter().zip(asked.sums(p, y, w)) {
+            let bound = 1e-13 * asked.sums(y, y, y)[1].max(p.len() as f64);
             assert!((found - expected).abs() <= bound, "{what}: {found:e} for {expected:e}");
         }
     }
@@ -286,14 +276,10 @@ pub fn diagonals_are_inverted<S: Subject>(subject: &S) {
         let (mut expected, mut d) =
             (vec![T::zero(); pattern.rows()], subject.zeros(pattern.rows()).unwrap());
         let a = EllMatrix::from_values(pattern.clone(), values.clone());
-        let mut jacobi = a.preconditioner(&CpuBackend, Algebraic::Jacobi).unwrap();
-        let first = bad_row(jacobi.update(&CpuBackend, &a));
-        jacobi.apply(&CpuBackend, &a, &ones, &mut expected).unwrap();
+        let first = scaled(&CpuBackend, &a, &ones, &mut expected);
 
         let a = subject.matrix_from(pattern, &values);
-        let mut jacobi = a.preconditioner(subject, Algebraic::Jacobi).unwrap();
-        let found = bad_row(jacobi.update(subject, &a));
-        jacobi.apply(subject, &a, &to_device(subject, &ones), &mut d).unwrap();
+        let found = scaled(subject, &a, &to_device(subject, &ones), &mut d);
 
         assert_eq!(found, first);
         for (found, expected) in to_host(subject, &d, pattern.rows()).iter().zip(expected) {

@@ -1,7 +1,9 @@
 //! Additional operations around a product.
 
 use gridgen::backend::scalars::{self, Coefficient, Epilogue, FIRST, HALTED, LOG, SLOTS, Slot};
-use gridgen::backend::{Backend, Fused, Real, Step, Update};
+use gridgen::backend::{
+    Algebraic, Backend, Fused, Real, SparseBackend, SparseMatrix, Step, Update,
+};
 
 /// Slots of the coefficients, which have the values ½ and −¾, and of the inner products.
 const COEFFICIENTS: [Slot; 2] = [FIRST, FIRST + 1];
@@ -23,13 +25,47 @@ pub enum Asked {
 }
 
 /// Number of vectors in addition to p, z and y: x, r, u and h of a step, and w.
-pub const OTHERS: usize = 5;
+const OTHERS: usize = 5;
+/// Number of all vectors, p, z and y first.
+pub const VECTORS: usize = 3 + OTHERS;
 
 impl Asked {
     pub const ALL: [Self; 5] = [Self::Product, Self::Step, Self::Sum, Self::Products, Self::Halted];
 
+    /// Repeats z ← diag(A)⁻¹ p and y ← A z with these operations, beginning with the vectors `start`. Returns all vectors,
+    /// and the inner products of the last repetition.
+    pub fn repeated<B: SparseBackend, T: Real>(
+        self,
+        backend: &B,
+        a: &B::Matrix<T>,
+        start: &[Vec<T>; VECTORS],
+        turns: usize,
+    ) -> ([Vec<T>; VECTORS], [f64; 5]) {
+        let [mut p, mut z, mut y, x, r, u, h, w] = start.each_ref().map(|host| {
+            let mut v = backend.zeros(host.len()).unwrap();
+            backend.upload(host, &mut v).unwrap();
+            v
+        });
+        let mut others = [x, r, u, h, w];
+        let mut jacobi = a.preconditioner(backend, Algebraic::Jacobi).unwrap();
+        jacobi.update(backend, a).unwrap();
+        let mut scalars = scalars::allocate(backend).unwrap();
+        for _ in 0..turns {
+            let around = self.around(backend, &mut scalars, &mut others);
+            jacobi.apply_and_multiply(backend, a, &mut p, &mut z, &mut y, around).unwrap();
+        }
+        let [x, r, u, h, w] = others;
+        let mut vectors = start.clone();
+        for (host, v) in vectors.iter_mut().zip([p, z, y, x, r, u, h, w]) {
+            backend.download(&v, host).unwrap();
+        }
+        let mut slots = [0.0; SLOTS + LOG];
+        scalars::read(backend, &scalars, &mut slots).unwrap();
+        (vectors, std::array::from_fn(|k| slots[usize::from(SUMS) + k]))
+    }
+
     /// The operations, with scalars set up for them.
-    pub fn around<'a, B: Backend, T: Real>(
+    fn around<'a, B: Backend, T: Real>(
         self,
         backend: &B,
         scalars: &'a mut B::Vector<f64>,
@@ -65,12 +101,5 @@ impl Asked {
             Self::Sum => [dot(w, y), dot(y, y), dot(p, y), dot(p, p), dot(w, p)],
             Self::Step | Self::Products => [dot(w, y), dot(y, y), 0.0, 0.0, 0.0],
         }
-    }
-
-    /// The inner products in the scalars.
-    pub fn found<B: Backend>(backend: &B, scalars: &B::Vector<f64>) -> [f64; 5] {
-        let mut slots = [0.0; SLOTS + LOG];
-        scalars::read(backend, scalars, &mut slots).unwrap();
-        std::array::from_fn(|k| slots[usize::from(SUMS) + k])
     }
 }

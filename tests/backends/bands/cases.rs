@@ -4,25 +4,23 @@ use std::sync::Mutex;
 
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::cuda::CudaBackend;
-use gridgen::backend::{Bands, EllipticBackend, EllipticData, MultigridBackend, Real};
-use gridgen::elliptic::{EllipticSettings, GridProblem};
+use gridgen::backend::{Bands, EllipticBackend, EllipticData, MultigridBackend};
+use gridgen::elliptic::GridProblem;
 use gridgen::grid::Grid;
 use gridgen::grid::initial::InitialMethod;
 use gridgen::pde::control::Wall;
 use gridgen::solver::SolverError;
 use gridgen::solver::krylov::Method;
-use gridgen::solver::newton::{NewtonReport, NewtonSettings};
+use gridgen::solver::newton::NewtonReport;
 use gridgen::solver::precond::Kind;
 
 use support::grids::distance;
-use support::problems::{NEWTON, control, newton};
+use support::problems::{TIGHT, newton, settings};
 use support::walls::WallPoints;
 
 const FIRST_CELL: f64 = 1e-3;
 /// Tolerance on coordinates for a residual of 1e-12, in cells of up to a few chords.
 const SAME: f64 = 1e-9;
-/// Two grids with a residual of 1e-10 may differ by 1e-8 at the far field, so the tests converge further.
-const TIGHT: NewtonSettings = NewtonSettings { tolerance: 1e-12, ..NEWTON };
 
 /// A problem, and the methods to solve it with.
 #[derive(Debug, Clone, Copy)]
@@ -62,25 +60,19 @@ impl Case {
             WallPoints::naca("4412", self.nodes.0)
         };
         let grid = points.initial(InitialMethod::Hyperbolic, self.nodes.1, FIRST_CELL).grid;
-        let settings = EllipticSettings {
-            control: control(self.wall),
-            first_cell: FIRST_CELL,
-            heights: None,
-            outer_wall: false,
-        };
-        let data = EllipticData::new(&grid, &points.normals, &settings);
+        let data = EllipticData::new(&grid, &points.normals, &settings(self.wall, FIRST_CELL));
         (grid, data)
     }
 
     /// Solves on one backend, which may be a rank.
-    fn solve<B: EllipticBackend + MultigridBackend, T: Real>(
+    fn solve<B: EllipticBackend + MultigridBackend>(
         self,
         backend: &B,
         data: &EllipticData,
         grid: &Mutex<Grid>,
     ) -> Result<NewtonReport, SolverError> {
         let (state, mut u) = backend.elliptic(data)?;
-        let mut problem = GridProblem::<B, T>::new(backend, state, data.walls[0].is_some())?;
+        let mut problem = GridProblem::<B, f64>::new(backend, state, data.walls[0].is_some())?;
         let topology = grid.lock().unwrap().topology;
         let report = newton(backend, &mut problem, &mut u, (self.method, self.kind), &TIGHT)?;
         let nodes = problem.nodes(backend, &u, topology)?;
@@ -91,7 +83,7 @@ impl Case {
     pub fn on_cpu(self) -> Solved {
         let (grid, data) = self.start();
         let grid = Mutex::new(grid);
-        let report = self.solve::<_, f64>(&CpuBackend, &data, &grid).unwrap();
+        let report = self.solve(&CpuBackend, &data, &grid).unwrap();
         Solved { grid: grid.into_inner().unwrap(), report }
     }
 
@@ -101,13 +93,11 @@ impl Case {
         ranks: usize,
         run: impl FnOnce(&Bands, &Work<'_>) -> Result<Vec<NewtonReport>, SolverError>,
     ) -> Result<Solved, SolverError> {
-        let (mut grid, data) = self.start();
+        let (Grid { topology, ni, nj, .. }, data) = self.start();
         let bands = Bands::new(data.mi, ranks, data.periodic).unwrap();
         // Nodes that no rank stores remain NaN.
-        grid.x.fill(f64::NAN);
-        grid.y.fill(f64::NAN);
-        let grid = Mutex::new(grid);
-        let reports = run(&bands, &|_, backend| self.solve::<_, f64>(backend, &data, &grid))?;
+        let grid = Mutex::new(Grid::unset(topology, ni, nj));
+        let reports = run(&bands, &|_, backend| self.solve(backend, &data, &grid))?;
         let [report, others @ ..] = reports.as_slice() else { unreachable!() };
         // All ranks must have the same residuals.
         for other in others {

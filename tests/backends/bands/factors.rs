@@ -1,15 +1,13 @@
 //! Incomplete factors of each band.
 
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
-use gridgen::backend::{
-    Algebraic, Bands, EllipticBackend, EllipticData, Incomplete, LevelSize, SparseBackend,
-    SparseMatrix,
-};
+use gridgen::backend::{Algebraic, Bands, EllipticBackend, EllipticData, Incomplete, LevelSize};
 use gridgen::solver::SolverError;
 use gridgen::sparse::{EllPattern, Schedule};
 
 use super::cases::Case;
 use super::ranks::{JACOBI, on_bands_of, rows};
+use crate::rows::systems::preconditioned;
 use support::fibers::{Transport, fibers};
 
 /// The Jacobian of the first guess.
@@ -29,24 +27,6 @@ pub fn jacobian<B: EllipticBackend>(
 /// A right-hand side, by the position of an unknown in the whole grid.
 fn right(row: usize) -> f64 {
     (0.7 * row as f64).cos()
-}
-
-/// M⁻¹ r for the factors of `a`.
-fn solved<B: SparseBackend>(
-    backend: &B,
-    a: &B::Matrix<f64>,
-    r: &[f64],
-    kind: Incomplete,
-) -> Result<Vec<f64>, SolverError> {
-    let kind = Algebraic::Factors { kind, schedule: Schedule::Levels, shift: 0.0 };
-    let mut factors = a.preconditioner(backend, kind)?;
-    factors.update(backend, a)?;
-    let (mut x, mut z) = (backend.zeros(r.len())?, backend.zeros(r.len())?);
-    backend.upload(r, &mut x)?;
-    factors.apply(backend, a, &x, &mut z)?;
-    let mut host = vec![0.0; r.len()];
-    backend.download(&z, &mut host)?;
-    Ok(host)
 }
 
 #[test]
@@ -75,12 +55,13 @@ fn factors_of_bands_drop_the_couplings_between_bands() {
         let cut = EllMatrix::from_values(pattern, values);
         let r: Vec<f64> = (0..2 * mi * mj).map(right).collect();
         for kind in [Incomplete::Dilu, Incomplete::Ilu0] {
-            let expected = solved(&CpuBackend, &cut, &r, kind).unwrap();
+            let factors = Algebraic::Factors { kind, schedule: Schedule::Levels, shift: 0.0 };
+            let expected = preconditioned(&CpuBackend, &cut, factors, &r).unwrap();
             let found = on_bands_of(&fibers(3), Transport::Host, &bands, |rank, backend| {
                 let a = jacobian(backend, &data)?;
                 let rows = rows(&bands, rank, mj);
                 let r: Vec<f64> = rows.iter().map(|&row| right(row)).collect();
-                Ok((rows, solved(backend, &a, &r, kind)?))
+                Ok((rows, preconditioned(backend, &a, factors, &r)?))
             });
 
             for (rows, values) in found.unwrap() {

@@ -7,8 +7,9 @@ use gridgen::backend::cuda::{CudaMatrix, Device};
 use gridgen::backend::{Bands, Coarsening, LevelSize, MultigridBackend, Order, Real, Result};
 use gridgen::sparse::{EllPattern, Structure, WalledSides};
 
-use super::ranks::{on_bands_of, opposite, rows};
+use super::ranks::{cut, on_bands_of, opposite, rows};
 use support::fibers::{Transport, fibers};
+use support::linear::largest;
 use support::stencil::{stencil, stencil_of_lines, ten_numbers, wall_columns};
 
 /// The kind of work on a level.
@@ -114,7 +115,7 @@ fn difference_on<M: Real>(
     let columns = EllMatrix::from_values(wall_pattern, wall_values.clone());
     let expected =
         work.done::<_, M>(&CpuBackend, (whole, &pattern), &columns, (size, &right)).unwrap();
-    let most = expected.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
+    let most = largest(&expected);
     let bands = Bands::new(mi, ranks, periodic).unwrap();
 
     let found = on_bands_of(devices, Transport::PeerMemory, &bands, |rank, backend| {
@@ -124,14 +125,11 @@ fn difference_on<M: Real>(
             _ => EllPattern::nine_point,
         };
         let part = part(bands.of(rank).len(), mj, false);
-        let own = |values: &[f64]| -> Vec<f64> {
-            let slots = values.chunks(pattern.rows());
-            slots.flat_map(|slot| rows.iter().map(|&row| slot[row])).collect()
-        };
+        let own = |values: &[f64]| cut(values, pattern.rows(), &rows);
         let a = CudaMatrix::from_values(backend, &part, &own(&values))?;
         let walls = EllPattern::wall_columns(bands.of(rank).len(), mj, walls);
         let columns = CudaMatrix::from_values(backend, &walls, &own(&wall_values))?;
-        let right: Vec<f64> = rows.iter().map(|&row| right[row]).collect();
+        let right = own(&right);
         let u = work.done::<_, M>(backend, (a, &part), &columns, (size, &right))?;
         Ok((rows, u))
     });

@@ -6,10 +6,8 @@ use std::time::Duration;
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::{Buffer, Communicator, Device, RankMessage};
 
-use super::ranks::opposite;
+use super::ranks::{TRANSPORTS, opposite};
 use support::fibers::{Transport, fibers, on_ranks};
-
-const TRANSPORTS: [Transport; 2] = [Transport::PeerMemory, Transport::Host];
 
 /// Does `work` on every rank with its device and communicator.
 fn on<R: Send>(

@@ -18,10 +18,10 @@ use gridgen::solver::krylov::Method;
 use gridgen::solver::precond::Kind;
 
 use super::cases::Case as GridCase;
-use super::ranks::on_bands_of;
-use super::runs::Devices;
+use super::ranks::{banded, on_bands_of};
 use support::fibers::{FiberDevice, Transport, fibers, lost, mortal};
 use support::grids::distance;
+use support::linear::{apart, largest};
 
 type Wall = Vec<[f64; 2]>;
 
@@ -101,15 +101,6 @@ fn found<B: MovementBackend>(
     Ok(Found { moved, forward, solved, adjoint })
 }
 
-fn apart(a: &[f64], b: &[f64]) -> f64 {
-    assert_eq!(a.len(), b.len());
-    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
-}
-
-fn largest(a: &[f64]) -> f64 {
-    a.iter().fold(0.0, |most, value| value.abs().max(most))
-}
-
 impl Found {
     /// Compares nodes to 1e-9 chords, derivatives to the accuracy of their solves, and iterations up to one.
     #[track_caller]
@@ -139,13 +130,8 @@ impl Found {
     }
 }
 
-fn on(device: Arc<dyn Device>) -> CudaBackend {
-    // Fibers take long to make a cycle as a matrix.
-    CudaBackend::new(device).unwrap()
-}
-
 fn alone() -> CudaBackend {
-    on(fibers(1).remove(0))
+    CudaBackend::new(fibers(1).remove(0)).unwrap()
 }
 
 fn whole_size(reference: &Reference) -> LevelSize {
@@ -274,7 +260,7 @@ fn every_rank_has_the_nodes_the_unknowns_and_the_sums_of_all() {
 }
 
 fn machine(devices: Vec<Arc<dyn Device>>) -> Machine {
-    Machine::Ranks(Box::new(Devices(devices, Transport::PeerMemory)))
+    Machine::Ranks(Box::new(banded(devices, Transport::PeerMemory)))
 }
 
 #[test]
@@ -320,7 +306,7 @@ fn grids_are_moved_and_differentiated_on_their_devices() {
         let (wall, by) = (moved_wall(&reference), displacement(&reference));
         let expected = found(&CpuBackend, &reference, &wall).unwrap();
         let device = Arc::new(FiberDevice::default());
-        let backend = on(device.clone());
+        let backend = CudaBackend::new(device.clone()).unwrap();
         let resident = Resident::new(&reference, &backend).unwrap();
         let size = whole_size(&reference);
         let nodes = 8 * size.mi * size.mj;

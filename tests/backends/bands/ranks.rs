@@ -10,21 +10,25 @@ use gridgen::solver::krylov::Method;
 use gridgen::solver::precond::Kind;
 
 use super::cases::{Case, Solved};
-use support::fibers::{FiberDevice, Order, Transport, fibers, on_ranks};
+use crate::rows::machine::Devices;
+use crate::rows::systems::Machine;
+use support::fibers::{FiberDevice, Order, Transport, fibers};
 
-/// Does `work` on every device, with the number of the rank and a backend for its band. Levels are
-/// distributed in bands down to about a hundred points.
+pub const TRANSPORTS: [Transport; 2] = [Transport::PeerMemory, Transport::Host];
+
+/// Ranks of these devices. Levels are distributed in bands down to about a hundred points.
+pub(crate) fn banded(all: Vec<Arc<dyn Device>>, transport: Transport) -> Devices {
+    Devices { all, transport, gathered: Some(100) }
+}
+
+/// Does `work` on every rank of [`banded`], with its number and a backend for its band.
 pub fn on_bands_of<R: Send>(
     devices: &[Arc<dyn Device>],
     transport: Transport,
     bands: &Bands,
     work: impl Fn(usize, &CudaBackend) -> Result<R, SolverError> + Sync,
 ) -> Result<Vec<R>, SolverError> {
-    on_ranks(devices, transport, |device, link| {
-        let rank = link.rank();
-        let backend = CudaBackend::banded(device, link, bands.clone())?.with_gathered_points(100);
-        work(rank, &backend)
-    })
+    Machine::run(&banded(devices.to_vec(), transport), bands, work)
 }
 
 /// Two devices that run the blocks of a launch, and the threads of a block, in opposite orders.
@@ -36,6 +40,11 @@ pub fn opposite() -> [Arc<dyn Device>; 2] {
 pub fn rows(bands: &Bands, rank: usize, mj: usize) -> Vec<usize> {
     let (mi, columns) = (bands.columns(), bands.of(rank));
     (0..mj).flat_map(|j| 2 * (j * mi + columns.start)..2 * (j * mi + columns.end)).collect()
+}
+
+/// The values of these rows, of each slot of a matrix with `all` rows.
+pub fn cut(values: &[f64], all: usize, rows: &[usize]) -> Vec<f64> {
+    values.chunks(all).flat_map(|slot| rows.iter().map(|&row| slot[row])).collect()
 }
 
 /// A frozen wall of a NACA section, solved by `BiCGStab` with a diagonal.

@@ -2,38 +2,17 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
-use gridgen::backend::Bands;
-use gridgen::backend::cuda::Device;
 use gridgen::case::Case;
 use gridgen::error::{Error, ErrorClass};
 use gridgen::files::restart;
 use gridgen::generate::{BackendChoice, GridResult, Machine, Progress, RunOptions, run};
-use gridgen::internals::generate::{RankWork, Ranks, run_on};
-use gridgen::solver::SolverError;
+use gridgen::internals::generate::run_on;
 use gridgen::solver::history::NewtonStep;
 
-use super::ranks::on_bands_of;
+use super::ranks::banded;
 use support::fibers::{Transport, fibers, lost, mortal};
-
-/// Devices, with one rank for each, and their transport.
-pub struct Devices(pub Vec<Arc<dyn Device>>, pub Transport);
-
-impl Ranks for Devices {
-    fn count(&self) -> usize {
-        self.0.len()
-    }
-
-    fn name(&self) -> String {
-        format!("{} × fibers", self.0.len())
-    }
-
-    fn run(&self, bands: &Bands, work: &RankWork<'_>) -> Result<(), SolverError> {
-        on_bands_of(&self.0, self.1, bands, work).map(drop)
-    }
-}
 
 /// A small grid without retries.
 pub fn case(sets: &[(&str, &str)]) -> Case {
@@ -103,7 +82,7 @@ impl<'a> Run<'a> {
         if self.devices == 0 {
             return run(case, &options, watch);
         }
-        let ranks = Box::new(Devices(fibers(self.devices), self.transport));
+        let ranks = Box::new(banded(fibers(self.devices), self.transport));
         run_on(Machine::Ranks(ranks), case, &options, watch)
     }
 
@@ -118,6 +97,14 @@ impl<'a> Run<'a> {
         assert_eq!((*steps, named.as_ref()), (Some(step), Some(&restart)));
         assert_eq!(stopped.class(), ErrorClass::Interrupted);
         restart
+    }
+
+    /// The steps of a run on a number of devices that is not interrupted, without their times.
+    fn whole(devices: usize, case: &Case) -> Vec<String> {
+        let folder = tempfile::tempdir().unwrap();
+        let run = Run::on(devices, folder.path());
+        run.go(case, &mut Watch::default()).unwrap();
+        run.steps()
     }
 
     fn file(&self, name: &str) -> PathBuf {
@@ -161,12 +148,7 @@ fn a_restart_file_serves_any_number_of_devices() {
         let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
         let [first, second] =
             [(before, 0), (after, 1)].map(|(devices, k)| Run::on(devices, folders[k].path()));
-        let whole_folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
-        let wholes = [(before, 0), (after, 1)].map(|(devices, k)| {
-            let whole = Run::on(devices, whole_folders[k].path());
-            whole.go(&case, &mut Watch::default()).unwrap();
-            whole.steps()
-        });
+        let wholes = [before, after].map(|devices| Run::whole(devices, &case));
 
         let second = second.from(first.stopped_after(2, &case));
         let outcome = second.go(&case, &mut Watch::default()).unwrap();
@@ -219,10 +201,7 @@ fn a_run_in_bands_at_its_limit_of_steps_can_go_on() {
     let outcome = run.go(&case(&[]), &mut Watch::default()).unwrap();
 
     assert!(outcome.converged(), "{}", outcome.stop);
-    let whole_folder = tempfile::tempdir().unwrap();
-    let whole = Run::on(2, whole_folder.path());
-    whole.go(&case(&[]), &mut Watch::default()).unwrap();
-    assert_eq!(run.steps(), whole.steps());
+    assert_eq!(run.steps(), Run::whole(2, &case(&[])));
 }
 
 /// If the state cannot be saved, the solve continues and the user is notified.
@@ -246,7 +225,7 @@ fn a_device_lost_in_bands_is_named_and_leaves_no_mesh() {
     let mut options = RunOptions::new(folder.path().to_path_buf());
     options.restart_every = Duration::ZERO;
 
-    let ranks = Box::new(Devices(devices, Transport::PeerMemory));
+    let ranks = Box::new(banded(devices, Transport::PeerMemory));
     let dead = run_on(Machine::Ranks(ranks), &case(&[]), &options, &mut ()).unwrap_err();
 
     assert!(matches!(&dead, Error::Device(found) if *found == lost()), "{dead}");

@@ -90,12 +90,7 @@ fn look(problem: &Problem, backend: &CudaBackend, seen: &Mutex<Seen>) -> Result<
 fn unseen(problem: &Problem) -> Mutex<Seen> {
     let [ni, nj] = problem.size();
     let size = whole_size(problem);
-    let empty = |topology: Topology, ni: usize| {
-        let mut grid = Grid::new(topology, ni, nj);
-        grid.x.fill(f64::NAN);
-        grid.y.fill(f64::NAN);
-        grid
-    };
+    let empty = |topology: Topology, ni: usize| Grid::unset(topology, ni, nj);
     Mutex::new(Seen {
         folded: usize::MAX,
         initial: empty(problem.topology, ni),

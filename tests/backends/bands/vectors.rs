@@ -3,19 +3,15 @@
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
 use gridgen::backend::cuda::CudaMatrix;
 use gridgen::backend::scalars::{self, Epilogue, FIRST, LOG, SLOTS};
-use gridgen::backend::{
-    Algebraic, Backend, Bands, LevelSize, Product, SparseBackend, SparseMatrix,
-};
+use gridgen::backend::{Backend, Bands, LevelSize, Product, SparseBackend};
 use gridgen::sparse::EllPattern;
 
 use super::cases::Case;
 use super::factors::jacobian;
-use super::ranks::{JACOBI, on_bands_of, rows};
-use support::around::{Asked, OTHERS};
-use support::fibers::{Transport, fibers};
+use super::ranks::{JACOBI, TRANSPORTS, cut, on_bands_of, rows};
+use support::around::{Asked, VECTORS};
+use support::fibers::fibers;
 use support::stencil::ten_numbers;
-
-const TRANSPORTS: [Transport; 2] = [Transport::PeerMemory, Transport::Host];
 
 /// Two numbers, by the position of an unknown in the whole grid.
 fn numbers(row: usize) -> [f64; 2] {
@@ -63,39 +59,6 @@ fn every_rank_has_the_sums_of_all() {
 /// Number of consecutive products, each of which receives other columns than the one before.
 const TURNS: usize = 3;
 
-/// Vectors of a product: p, z and y, and the others.
-const VECTORS: usize = 3 + OTHERS;
-
-/// Repeats p, z and y with the additional operations `asked`, preconditioned by Jacobi and beginning with the
-/// vectors `start`. Returns all vectors, and the inner products of the last repetition.
-fn turns<B: SparseBackend>(
-    backend: &B,
-    a: &B::Matrix<f64>,
-    asked: Asked,
-    start: [Vec<f64>; VECTORS],
-) -> ([Vec<f64>; VECTORS], [f64; 5]) {
-    let lengths = start.each_ref().map(Vec::len);
-    let [mut p, mut z, mut y, x, r, u, h, w] = start.map(|host| {
-        let mut v = backend.zeros(host.len()).unwrap();
-        backend.upload(&host, &mut v).unwrap();
-        v
-    });
-    let mut others = [x, r, u, h, w];
-    let mut jacobi = a.preconditioner(backend, Algebraic::Jacobi).unwrap();
-    jacobi.update(backend, a).unwrap();
-    let mut scalars = scalars::allocate(backend).unwrap();
-    for _ in 0..TURNS {
-        let around = asked.around(backend, &mut scalars, &mut others);
-        jacobi.apply_and_multiply(backend, a, &mut p, &mut z, &mut y, around).unwrap();
-    }
-    let [x, r, u, h, w] = others;
-    let mut vectors = lengths.map(|n| vec![0.0; n]);
-    for (host, v) in vectors.iter_mut().zip([p, z, y, x, r, u, h, w]) {
-        backend.download(&v, host).unwrap();
-    }
-    (vectors, Asked::found(backend, &scalars))
-}
-
 #[test]
 fn a_scaled_vector_is_multiplied_across_borders() {
     // In the last case a column has more points than fit in a neighbour's memory.
@@ -110,13 +73,14 @@ fn a_scaled_vector_is_multiplied_across_borders() {
         let few = [Asked::Product, Asked::Sum];
         for asked in if mj > 1000 { &few[..] } else { &Asked::ALL } {
             let asked = *asked;
-            let (expected, sums) = turns(&CpuBackend, &whole, asked, start.clone());
+            let (expected, sums) = asked.repeated(&CpuBackend, &whole, &start, TURNS);
             for transport in TRANSPORTS {
                 let found = on_bands_of(&fibers(3), transport, &bands, |rank, backend| {
                     let rows = rows(&bands, rank, mj);
                     let part = |of: &Vec<f64>| rows.iter().map(|&row| of[row]).collect();
                     let start = start.each_ref().map(part);
-                    Ok((rows.clone(), turns(backend, &jacobian(backend, &data)?, asked, start)))
+                    let a = jacobian(backend, &data)?;
+                    Ok((rows.clone(), asked.repeated(backend, &a, &start, TURNS)))
                 });
 
                 let what = format!("{transport:?}, {periodic}, {asked:?}");
@@ -179,28 +143,24 @@ fn a_matrix_is_transposed_across_borders() {
 #[test]
 fn ten_numbers_pass_borders() {
     for (periodic, mj) in [(false, 9), (true, 9), (true, 2), (false, 1)] {
-        let (mi, product) = (38, Product { skipped: [2, 0], add: false });
+        let mi = 38;
+        let skipping = |points: usize| Product { skipped: [2 * points, 0], add: false };
         let (pattern, values) = ten_numbers::<f64>(LevelSize { mi, mj, periodic }, 0.0);
         let bands = Bands::new(mi, 3, periodic).unwrap();
         let whole = EllMatrix::from_values(pattern.clone(), values.clone());
         let (x, mut y) = (values[..pattern.rows()].to_vec(), vec![0.0; pattern.rows()]);
-        let product = Product { skipped: product.skipped.map(|points| points * mi), ..product };
-        CpuBackend.multiply(&whole, &x, product, &mut y).unwrap();
+        CpuBackend.multiply(&whole, &x, skipping(mi), &mut y).unwrap();
         let mut entries = CpuBackend.matrix(&EllPattern::nine_point(mi, mj, periodic)).unwrap();
         CpuBackend.entries(&whole, &mut entries).unwrap();
         for transport in TRANSPORTS {
             let found = on_bands_of(&fibers(3), transport, &bands, |rank, backend| {
                 let (rows, own) = (rows(&bands, rank, mj), bands.of(rank).len());
-                let cut = |values: &[f64]| -> Vec<f64> {
-                    let slots = values.chunks(pattern.rows());
-                    slots.flat_map(|slot| rows.iter().map(|&row| slot[row])).collect()
-                };
+                let cut = |values: &[f64]| cut(values, pattern.rows(), &rows);
                 let part = EllPattern::ten_numbers(own, mj, false);
                 let a = CudaMatrix::from_values(backend, &part, &cut(&values))?;
                 let [mut own_x, mut own_y] = [0, 1].map(|_| backend.zeros(rows.len()).unwrap());
                 backend.upload(&cut(&x), &mut own_x)?;
-                let product = Product { skipped: product.skipped.map(|k| k / mi * own), ..product };
-                backend.multiply(&a, &own_x, product, &mut own_y)?;
+                backend.multiply(&a, &own_x, skipping(own), &mut own_y)?;
                 let mut of_own = vec![0.0; rows.len()];
                 backend.download(&own_y, &mut of_own)?;
                 let mut of_entries = backend.matrix(&EllPattern::nine_point(own, mj, false))?;

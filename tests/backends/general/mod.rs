@@ -3,7 +3,7 @@
 mod definitions;
 mod ell;
 mod exercises;
-mod matrices;
+pub(crate) mod matrices;
 mod pivots;
 mod products;
 mod schedules;

@@ -20,7 +20,7 @@ use gridgen::movement::MovementError;
 use gridgen::ranks::Job;
 use gridgen::solver::history::NewtonStep;
 use serde_json::Value;
-use support::fibers::{FiberDevice, Transport, fibers, mortal};
+use support::fibers::{FiberDevice, Transport, mortal};
 
 use support::jobs::{WAIT, free_port, place};
 
@@ -71,7 +71,7 @@ fn grids(name: &str) -> u32 {
 
 /// Ranks that are threads, with the same levels and transport as those that are processes.
 fn threads(count: usize) -> Box<dyn Ranks> {
-    Box::new(Devices(fibers(count), Transport::Host))
+    Box::new(Devices { transport: Transport::Host, ..Devices::fibers(count) })
 }
 
 /// A watch on the solve of a rank, which can stop it or end its process.
@@ -201,16 +201,13 @@ fn moved(machine: &Machine, by: f64) -> Result<String, MovementError> {
     }))
 }
 
-/// Starts ranks with this work in a folder.
-fn start(size: usize, folder: &Path, what: &str) -> Vec<Child> {
+/// The exit codes of ranks with this work in a folder (none after a signal), and the output of each.
+fn ended(size: usize, folder: &Path, what: &str) -> (Vec<Option<i32>>, Vec<String>) {
     let port = free_port();
     let rank = |rank| {
+        let test = "processes::solves::grids_of_processes_are_those_of_threads_to_the_last_bit";
         Command::new(env::current_exe().unwrap())
-            .args([
-                "--exact",
-                "processes::solves::grids_of_processes_are_those_of_threads_to_the_last_bit",
-            ])
-            .arg("--nocapture")
+            .args(["--exact", test, "--nocapture"])
             .env(RANK, format!("{rank} {size} {port} {what}"))
             .env("GRIDGEN_TEST_FOLDER", folder)
             .stdout(Stdio::null())
@@ -218,12 +215,7 @@ fn start(size: usize, folder: &Path, what: &str) -> Vec<Child> {
             .spawn()
             .unwrap()
     };
-    (0..size).map(rank).collect()
-}
-
-/// The exit codes of ranks with this work (none after a signal), and the output of each.
-fn ended(size: usize, folder: &Path, what: &str) -> (Vec<Option<i32>>, Vec<String>) {
-    let ranks = start(size, folder, what);
+    let ranks: Vec<Child> = (0..size).map(rank).collect();
     let ended: Vec<_> = ranks.into_iter().map(|rank| rank.wait_with_output().unwrap()).collect();
     let said = |rank: usize| {
         let file = folder.join(format!("rank{rank}.txt"));

@@ -2,32 +2,19 @@
 
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{
-    Algebraic, Backend, BadPivot, Incomplete, MatrixFormat, PreconditionerFailure, SolverError,
+    Algebraic, BadPivot, Incomplete, MatrixFormat, PreconditionerFailure, SolverError,
     SparseBackend, SparseMatrix,
 };
 use gridgen::sparse::{Csr, RowBlocks, Schedule};
 
 use super::machine::Devices;
 use super::patterns::{convection, difference};
-use super::systems::Machine;
-
-const KINDS: [Incomplete; 4] =
-    [Incomplete::Dilu, Incomplete::Dic, Incomplete::Ilu0, Incomplete::Ic0];
+use super::systems::{Machine, preconditioned};
+use crate::general::matrices::KINDS;
 
 /// Factors without a shift.
 fn factors(kind: Incomplete, schedule: Schedule) -> Algebraic {
     Algebraic::Factors { kind, schedule, shift: 0.0 }
-}
-
-/// M⁻¹ r on the CPU.
-fn on_cpu(a: &Csr, kind: Incomplete, r: &[f64]) -> Vec<f64> {
-    let matrix = CpuBackend.csr::<f64>(a, MatrixFormat::Csr).unwrap();
-    let kind = factors(kind, Schedule::Levels);
-    let mut factors = matrix.preconditioner(&CpuBackend, kind).unwrap();
-    factors.update(&CpuBackend, &matrix).unwrap();
-    let mut z = vec![0.0; r.len()];
-    factors.apply(&CpuBackend, &matrix, &r.to_vec(), &mut z).unwrap();
-    z
 }
 
 #[test]
@@ -41,18 +28,13 @@ fn factors_drop_the_couplings_between_ranks() {
         a.row(row).filter(|(column, _)| block(column) == block(&row)).collect::<Vec<_>>()
     }));
     for kind in KINDS {
-        let expected = on_cpu(&cut, kind, &r);
+        let on_cpu = CpuBackend.csr::<f64>(&cut, MatrixFormat::Csr).unwrap();
+        let levels = factors(kind, Schedule::Levels);
+        let expected = preconditioned(&CpuBackend, &on_cpu, levels, &r).unwrap();
         for schedule in [Schedule::Auto, Schedule::Levels] {
             let found =
                 Devices::fibers(RANKS).by_rows((&a, &r), MatrixFormat::Csr, |backend, a, r| {
-                    let mut factors = a.preconditioner(backend, factors(kind, schedule))?;
-                    factors.update(backend, &a)?;
-                    let (mut x, mut z) = (backend.zeros(r.len())?, backend.zeros(r.len())?);
-                    backend.upload(r, &mut x)?;
-                    let mut host = vec![0.0; r.len()];
-                    factors.apply(backend, &a, &x, &mut z)?;
-                    backend.download(&z, &mut host)?;
-                    Ok(host)
+                    preconditioned(backend, &a, factors(kind, schedule), r)
                 });
 
             let far = difference(&found.unwrap().concat(), &expected);

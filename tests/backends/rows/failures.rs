@@ -17,7 +17,7 @@ fn a_lost_device_stops_all_with_its_own_message() {
         // The device is lost at the first product, and within the iterations.
         for launches in [0, 3, 50] {
             let mut devices = Devices::fibers(3);
-            devices.0[1] = mortal(launches);
+            devices.all[1] = mortal(launches);
 
             let way = Way { method, kind: Algebraic::Jacobi };
             let result = solve(&devices, &a, &b, way).map(|solved| solved.x);

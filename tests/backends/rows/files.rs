@@ -4,32 +4,15 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use gridgen::backend::{Algebraic, Bands, DeviceError, Incomplete};
+use gridgen::backend::{Algebraic, DeviceError, Incomplete};
 use gridgen::error::{Error, ErrorClass, SystemError};
 use gridgen::formats::matrix_market::read_columns;
-use gridgen::internals::generate::{RankWork, Ranks};
 use gridgen::linear_system::{Reordering, SystemOptions, SystemOutcome, solve_system_on};
-use gridgen::solver::SolverError;
 use gridgen::sparse::{Csr, Schedule, TooFewRows};
 
 use super::machine::Devices;
 use super::patterns::{convection, times};
-use super::systems::Machine;
 use support::fibers::{lost, mortal};
-
-impl Ranks for Devices {
-    fn count(&self) -> usize {
-        self.0.len()
-    }
-
-    fn name(&self) -> String {
-        format!("{} × fibers", self.0.len())
-    }
-
-    fn run(&self, bands: &Bands, work: &RankWork<'_>) -> Result<(), SolverError> {
-        Machine::run(self, bands, work).map(|_| ())
-    }
-}
 
 /// Writes a matrix; the right-hand side is all ones, the files go to `out`.
 fn options(folder: &Path, a: &Csr) -> SystemOptions {
@@ -141,7 +124,7 @@ fn more_ranks_than_rows_are_refused_and_a_lost_device_is_named() {
 
     let few = solved(3, &options).unwrap_err();
     let mut devices = Devices::fibers(2);
-    devices.0[1] = mortal(7);
+    devices.all[1] = mortal(7);
     let dead = solve_system_on(Box::new(devices), &options, &mut ()).unwrap_err();
 
     let expected = DeviceError::TooFewRows(TooFewRows { rows: 2, ranks: 3 });

@@ -4,24 +4,30 @@ use std::sync::Arc;
 
 use gridgen::backend::Bands;
 use gridgen::backend::cuda::{CudaBackend, Device};
+use gridgen::internals::generate::{RankWork, Ranks};
 use gridgen::solver::SolverError;
 
 use super::systems::Machine;
 use support::fibers::{Transport, fibers, on_ranks};
 
 /// Devices, with one rank for each, and their transport.
-pub(crate) struct Devices(pub(crate) Vec<Arc<dyn Device>>, pub(crate) Transport);
+pub(crate) struct Devices {
+    pub(crate) all: Vec<Arc<dyn Device>>,
+    pub(crate) transport: Transport,
+    /// Points down to which levels are distributed in bands, if not by default.
+    pub(crate) gathered: Option<usize>,
+}
 
 impl Devices {
     /// Devices on the CPU.
     pub(crate) fn fibers(count: usize) -> Self {
-        Self(fibers(count), Transport::PeerMemory)
+        Self { all: fibers(count), transport: Transport::PeerMemory, gathered: None }
     }
 }
 
 impl Machine for Devices {
     fn ranks(&self) -> usize {
-        self.0.len()
+        self.all.len()
     }
 
     fn run<R: Send>(
@@ -29,9 +35,27 @@ impl Machine for Devices {
         bands: &Bands,
         work: impl Fn(usize, &CudaBackend) -> Result<R, SolverError> + Sync,
     ) -> Result<Vec<R>, SolverError> {
-        on_ranks(&self.0, self.1, |device, link| {
+        on_ranks(&self.all, self.transport, |device, link| {
             let rank = link.rank();
-            work(rank, &CudaBackend::banded(device, link, bands.clone())?)
+            let mut backend = CudaBackend::banded(device, link, bands.clone())?;
+            if let Some(most) = self.gathered {
+                backend = backend.with_gathered_points(most);
+            }
+            work(rank, &backend)
         })
+    }
+}
+
+impl Ranks for Devices {
+    fn count(&self) -> usize {
+        self.all.len()
+    }
+
+    fn name(&self) -> String {
+        format!("{} × fibers", self.all.len())
+    }
+
+    fn run(&self, bands: &Bands, work: &RankWork<'_>) -> Result<(), SolverError> {
+        Machine::run(self, bands, work).map(drop)
     }
 }

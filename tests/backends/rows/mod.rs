@@ -9,4 +9,4 @@ pub(crate) mod patterns;
 mod products;
 mod shapes;
 mod solves;
-mod systems;
+pub(crate) mod systems;

@@ -12,6 +12,7 @@ use super::machine::Devices;
 use super::patterns::{arrow, convection, difference, times};
 use super::systems::{Solved, Way, solve, solve_on};
 use support::fibers::{FiberDevice, Transport};
+use support::linear::norm;
 
 const METHODS: [Method; 3] = [Method::Cg, Method::Bicgstab, Method::Gmres];
 
@@ -31,9 +32,7 @@ fn alone(a: &Csr, b: &[f64], way: Way) -> Solved {
 
 /// Relative residual of x.
 fn residual(a: &Csr, b: &[f64], x: &[f64]) -> f64 {
-    let norm = |v: &mut dyn Iterator<Item = f64>| v.map(|v| v * v).sum::<f64>().sqrt();
-    let product = times(a, x);
-    norm(&mut b.iter().zip(product).map(|(b, p)| b - p)) / norm(&mut b.iter().copied())
+    norm(b.iter().zip(times(a, x)).map(|(b, p)| b - p)) / norm(b.iter().copied())
 }
 
 #[test]
@@ -64,7 +63,7 @@ fn gmres_with_messages_through_the_host() {
     let (a, b) = system(Method::Gmres);
     let way = Way { method: Method::Gmres, kind: Algebraic::Jacobi };
     let one = alone(&a, &b, way);
-    let devices = Devices(Devices::fibers(3).0, Transport::Host);
+    let devices = Devices { transport: Transport::Host, ..Devices::fibers(3) };
 
     let many = solve(&devices, &a, &b, way).unwrap();
 

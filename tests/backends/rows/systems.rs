@@ -53,6 +53,23 @@ pub fn product<M: Machine, T: Real>(machine: &M, a: &Csr, x: &[T], format: Matri
     parts.unwrap().concat()
 }
 
+/// M⁻¹ r with a preconditioner of this kind.
+pub fn preconditioned<B: Backend, A: SparseMatrix<B, f64>>(
+    backend: &B,
+    a: &A,
+    kind: Algebraic,
+    r: &[f64],
+) -> Result<Vec<f64>, SolverError> {
+    let mut preconditioner = a.preconditioner(backend, kind)?;
+    preconditioner.update(backend, a)?;
+    let (mut x, mut z) = (backend.zeros(r.len())?, backend.zeros(r.len())?);
+    backend.upload(r, &mut x)?;
+    preconditioner.apply(backend, a, &x, &mut z)?;
+    let mut host = vec![0.0; r.len()];
+    backend.download(&z, &mut host)?;
+    Ok(host)
+}
+
 /// The methods of a solve.
 #[derive(Debug, Clone, Copy)]
 pub struct Way {
