@@ -43,4 +43,6 @@ mod cpu {
         levels_and_vectors_of_other_grids_are_refused
         unknowns_of_other_grids_are_refused
     );
+    conformance!(@module on_cpu, walls, a_singular_wall_block_names_its_point);
+    conformance!(@module on_cpu, general, the_first_bad_pivot_and_its_value);
 }

@@ -116,21 +116,12 @@ fn several_threads_a_row_solve_level_by_level() {
         let y = Buffer::<f64>::zeros(&device, a.rows()).unwrap();
 
         for ends in sets.offsets().windows(2) {
-            let arguments = [
-                Argument::from(ends[0] as u32),
-                Argument::from(ends[1] as u32),
-                Argument::from(lanes),
-                Argument::from(&order),
-                Argument::from(&row_start),
-                Argument::from(&columns),
-                Argument::from(&values),
-                Argument::from(&r),
-                Argument::from(&y),
-            ];
-            let blocks = (ends[1] - ends[0]).div_ceil(64 / lanes as usize) as u32;
-            let shape =
-                LaunchShape { grid: [blocks, 1, 1], block: [64, 1, 1], shared: 0, together: false };
-            library.launch("solve_level", shape, &arguments).unwrap();
+            let numbers = [ends[0] as u32, ends[1] as u32, lanes].map(Argument::from);
+            let pattern = [&order, &row_start, &columns].map(Argument::from);
+            let vectors = [&values, &r, &y].map(Argument::from);
+            let arguments = [numbers, pattern, vectors].concat();
+            let blocks = (ends[1] - ends[0]).div_ceil(64 / lanes as usize);
+            library.launch("solve_level", LaunchShape::new(blocks, 64), &arguments).unwrap();
         }
 
         let mut found = vec![0.0; a.rows()];

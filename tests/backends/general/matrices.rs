@@ -17,11 +17,6 @@ pub(crate) const KINDS: [Incomplete; 4] =
 /// Schedules that apply the same M.
 pub(crate) const SAME: [Schedule; 3] = [Schedule::Auto, Schedule::Levels, Schedule::SyncFree];
 
-/// True for kinds that read only the lower triangle and the diagonal of a symmetric matrix.
-pub(crate) fn is_symmetric(kind: Incomplete) -> bool {
-    matches!(kind, Incomplete::Dic | Incomplete::Ic0)
-}
-
 /// Small matrices with random patterns and large diagonals, so that no pivot vanishes; some rows have only
 /// their diagonal.
 pub(crate) fn random() -> impl Strategy<Value = Csr> {
@@ -104,11 +99,6 @@ pub(crate) fn factored(a: &Csr, kind: Incomplete, schedule: Schedule) -> Factore
     let mut factored = Factored::analysed(a, kind, schedule, 0.0);
     assert_eq!(factored.update(), None);
     factored
-}
-
-/// M⁻¹ r.
-pub(crate) fn applied(factored: &mut Factored<f64>, r: &[f64]) -> Vec<f64> {
-    factored.apply(r)
 }
 
 /// Convection and diffusion on a box of m³ points with seven-point differences, 3 m − 2 levels.

@@ -5,6 +5,7 @@ use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{LinearOperator, MatrixFormat, SparseBackend};
 use gridgen::sparse::Csr;
 use proptest::prelude::*;
+use support::with_threads;
 
 fn product(a: &Csr, format: MatrixFormat, x: &[f64]) -> Vec<f64> {
     let matrix = CpuBackend.csr::<f64>(a, format).unwrap();
@@ -44,10 +45,7 @@ fn products_do_not_depend_on_the_threads() {
     for a in [uneven(), convection(25)] {
         let x: Vec<f64> = (0..a.rows()).map(|k| (k as f64).sin()).collect();
         for format in [MatrixFormat::Csr, MatrixFormat::Ell] {
-            let with = |threads: usize| {
-                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-                pool.install(|| product(&a, format, &x))
-            };
+            let with = |threads| with_threads(threads, || product(&a, format, &x));
 
             let y = with(1);
 
