@@ -23,6 +23,14 @@ use support::with_threads;
 
 const WALLS: [Wall; 2] = [Wall::Frozen, Wall::Coupled];
 
+type Linear = LinearSolver<CpuBackend, f64, GridJacobian<CpuBackend, f64>>;
+
+fn bicgstab(setup: &Setup<f64>, kind: Kind) -> Linear {
+    let linear = LinearSettings { method: Method::Bicgstab, max_iterations: 500, restart: 30 };
+    let kind = (kind, Schedule::Levels);
+    setup.problem.jacobian().linear_solver(linear, kind, MultigridSettings::default())
+}
+
 /// Solves with linear solves that are exact up to rounding.
 fn exact_newton(setup: &mut Setup<f64>, method: Method, max_iterations: usize) -> NewtonReport {
     let settings = LinearSettings { method, max_iterations: 20, restart: 20 };
@@ -138,10 +146,7 @@ impl Observer<CpuBackend> for Listener {
 #[test]
 fn the_history_adds_up_and_the_observer_sees_it() {
     let mut setup = Setup::<f64>::naca("0012", (65, 33), 1e-3, Wall::Coupled);
-    let linear = LinearSettings { method: Method::Bicgstab, max_iterations: 500, restart: 30 };
-    let kind = (Kind::Ilu0, Schedule::Levels);
-    let mut linear =
-        setup.problem.jacobian().linear_solver(linear, kind, MultigridSettings::default());
+    let mut linear = bicgstab(&setup, Kind::Ilu0);
     let mut listener = Listener::default();
     let Setup { problem, u, .. } = &mut setup;
 
@@ -221,21 +226,15 @@ fn a_coupled_wall_has_the_asked_height_along_the_normal() {
 }
 
 /// A grid on which the levels of an early step last.
-fn lasting() -> (Setup<f64>, LinearSolver<CpuBackend, f64, GridJacobian<CpuBackend, f64>>) {
+fn lasting() -> (Setup<f64>, Linear) {
     let setup = Setup::naca("0012", (65, 33), 1e-5, Wall::Coupled);
-    let linear = LinearSettings { method: Method::Bicgstab, max_iterations: 500, restart: 30 };
-    let kind = (Kind::Multigrid, Schedule::Levels);
-    let linear = setup.problem.jacobian().linear_solver(linear, kind, MultigridSettings::default());
+    let linear = bicgstab(&setup, Kind::Multigrid);
     (setup, linear)
 }
 
 fn solve_lasting(tolerance: f64) -> History {
-    let (mut setup, mut linear) = lasting();
-    let Setup { problem, u, .. } = &mut setup;
-    let settings = NewtonSettings { tolerance, ..NEWTON };
-    solve(&CpuBackend, problem, &mut linear, u, History::default(), &settings, &mut ())
-        .unwrap()
-        .history
+    let (mut setup, linear) = lasting();
+    setup.solve_with(linear, &NewtonSettings { tolerance, ..NEWTON }).history
 }
 
 /// The linear residuals of the steps of a history, where the steps that `made` says make levels anew.
