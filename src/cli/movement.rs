@@ -94,7 +94,9 @@ impl MoveArguments {
         let MachineArguments { backend, devices, ranks } = &self.machine;
         let (machine, notice) =
             Machine::for_points(*backend, devices.as_deref(), ranks.job.as_ref(), ni * nj)?;
-        notice.iter().for_each(|notice| terminal.note(notice));
+        if let Some(notice) = &notice {
+            terminal.note(notice);
+        }
         let mut done = self.work(&machine, &reference, wall.as_deref())?;
         let size = |grid: &Grid| format!("{} x {}", grid.ni, grid.nj);
         let sizes: Vec<String> = reference.blocks().into_iter().map(size).collect();

@@ -259,7 +259,7 @@ fn a_run_that_is_killed_leaves_the_old_results_or_the_new_ones() {
         assert_eq!(state, ["lock", "written.json"]);
     };
 
-    killer.replace("run", &runs, (&[folder.clone()], true), clean);
+    killer.replace("run", &runs, (std::slice::from_ref(&folder), true), clean);
 }
 
 /// Three cases run two at a time; completed ones are kept.
@@ -280,7 +280,7 @@ fn a_batch_that_is_killed_leaves_old_results_or_new_ones_of_each_case() {
     let folders = cases.map(|name| killer.path("output").join(name));
     let clean = || {
         let names: Vec<String> = folders.iter().flat_map(|folder| names(folder)).collect();
-        let left = |name: &String| name.ends_with("restart.bin") || name.ends_with(".part");
+        let left = |name: &String| ["restart.bin", ".part"].iter().any(|end| name.ends_with(end));
         assert!(!names.iter().any(left), "{names:?}");
     };
 
@@ -318,6 +318,6 @@ fn a_conversion_that_is_killed_leaves_the_old_mesh_or_the_new_one() {
         };
 
         let what = format!("conversion to {target}");
-        killer.replace(&what, &converts, (&[folder.clone()], exchanged), clean);
+        killer.replace(&what, &converts, (std::slice::from_ref(&folder), exchanged), clean);
     }
 }

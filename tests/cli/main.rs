@@ -74,7 +74,9 @@ impl Scratch {
     /// A folder with files of these names and contents.
     fn with(files: &[(&str, &dyn AsRef<[u8]>)]) -> Self {
         let scratch = Self(TempDir::new().unwrap());
-        files.iter().for_each(|(name, contents)| scratch.write(name, contents));
+        for (name, contents) in files {
+            scratch.write(name, contents);
+        }
         scratch
     }
 
@@ -199,7 +201,7 @@ fn has(text: &str, parts: &[&str]) {
 
 /// The options that set these keys, which spaces separate.
 fn sets(keys: &str) -> String {
-    keys.split_whitespace().map(|set| format!("--set {set} ")).collect()
+    keys.split_whitespace().flat_map(|set| ["--set ", set, " "]).collect()
 }
 
 fn gridgen(folder: &Path) -> Command {

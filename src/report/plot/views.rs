@@ -234,7 +234,9 @@ impl Artifacts<'_> {
         if !grid.topology.closed() {
             let cut = 0..=*grid.topology.wall(ni).start();
             draw(cut.map(|i| grid.point(i, 0)).collect(), GRID_LINE);
-            [0, ni - 1].into_iter().for_each(|i| draw(across(i), OUTER_LINE));
+            for i in [0, ni - 1] {
+                draw(across(i), OUTER_LINE);
+            }
         }
         panel.draw_line(picture, wall, palette::WALL, WALL_LINE);
         panel.draw_around(picture, 5.0, [caption, &stride_caption(strides)]);
