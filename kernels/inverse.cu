@@ -240,75 +240,59 @@ __device__ inline Pair warp_product(const Block* m, uint32 count, const Value& v
     return sum;
 }
 
-// The stages of a solution by inverses, each with a warp for each of its points: u <- G f in the runs, the wall terms too;
-// right <- f - L y - U y at the separators, with y = u in the runs beside; u <- the solution there, by the inverse of
-// their equations; u <- u - B x_s - C x_t in the runs.
-struct Solution {
-    LevelLayout layout;
-    Runs runs;
-    real *rows, *inverse;
-    Pair *right;
-    const Pair* f;
-    Pair* u;
+// u <- G f in the runs, the wall terms too. One warp a point.
+KERNEL(apply_inverse, LevelLayout layout, Runs runs, const real* inverse, const real* f, real* u) {
+    const ColumnBlocks columns = {layout};
+    const uint32 nth = uint32(thread_index() / WARP), k = nth / runs.points;
+    if (k >= runs.count || runs.separates(k)) return;
+    const uint32 first = runs.first(k) * runs.points;
+    const Block* const row =
+        reinterpret_cast<const Block*>(inverse) + runs.inverse(k) + uint64(nth - first) * runs.length * runs.points;
+    const Pair sum = warp_product(row, (runs.end(k) - runs.first(k)) * runs.points, [&](uint32 q) {
+        return reinterpret_cast<const Pair*>(f)[columns.place(first + q)];
+    });
+    if (threadIdx.x % WARP == 0) reinterpret_cast<Pair*>(u)[columns.place(nth)] = sum;
+}
 
-    __device__ void store(Pair* at, Pair value) const {
-        if (threadIdx.x % WARP == 0) *at = value;
-    }
-    // The product of a block of point l of row k with u at the points of row `with`.
-    __device__ Pair product(uint32 k, uint32 l, uint32 slot, uint32 with) const {
-        const ColumnBlocks columns = {layout};
-        return warp_product(row_blocks(rows, runs.points, k, slot) + l * runs.points, runs.points,
-                            [&](uint32 q) { return u[columns.place(with * runs.points + q)]; });
-    }
-    __device__ void solve_run(uint32 nth, uint32 k) const {
-        const ColumnBlocks columns = {layout};
-        const uint32 first = runs.first(k) * runs.points;
-        const Block* const row = reinterpret_cast<const Block*>(inverse) + runs.inverse(k) +
-                                 uint64(nth - first) * runs.length * runs.points;
-        store(u + columns.place(nth), warp_product(row, (runs.end(k) - runs.first(k)) * runs.points,
-                                                   [&](uint32 q) { return f[columns.place(first + q)]; }));
-    }
-    __device__ void reduce(uint32 nth, uint32 k, uint32 l) const {
-        const ColumnBlocks columns = {layout};
-        Pair sum = f[columns.place(k * runs.points + l)] - product(k, l, BEFORE, k - 1);
-        if (k + 1 < runs.count) sum = sum - product(k, l, AFTER, k + 1);
-        store(right + nth, sum);
-    }
-    __device__ void solve_separators(uint32 nth, uint32 k, uint32 l, uint32 count) const {
-        const ColumnBlocks columns = {layout};
-        const Block* const row = reinterpret_cast<const Block*>(inverse) + runs.inverses() + uint64(nth) * count;
-        store(u + columns.place(k * runs.points + l), warp_product(row, count, [&](uint32 q) { return right[q]; }));
-    }
-    __device__ void correct(uint32 nth, uint32 k, uint32 l) const {
-        const ColumnBlocks columns = {layout};
-        Pair* const at = u + columns.place(nth);
-        Pair sum = *at;
-        if (runs.first(k) > 0) sum = sum - product(k, l, TO_BEFORE, runs.first(k) - 1);
-        if (runs.end(k) < runs.count) sum = sum - product(k, l, TO_AFTER, runs.end(k));
-        store(at, sum);
-    }
-    __device__ void run(uint32 stage) const {
-        const uint32 points = runs.points, warps = uint32(thread_count() / WARP);
-        const bool of_separators = stage == 1 || stage == 2;
-        const uint32 count = (of_separators ? runs.separators() : runs.count) * points;
-        for (uint32 nth = uint32(thread_index() / WARP); nth < count; nth += warps) {
-            const uint32 row = nth / points, l = nth % points, k = of_separators ? runs.separator(row) : row;
-            if (!of_separators && runs.separates(k)) continue;
-            if (stage == 0) solve_run(nth, k);
-            if (stage == 1) reduce(nth, k, l);
-            if (stage == 2) solve_separators(nth, k, l, count);
-            if (stage == 3) correct(nth, k, l);
-        }
-    }
-};
+// right <- f - L y - U y at the separators, with y = u in the runs beside. One warp a point.
+KERNEL(reduce_right, LevelLayout layout, Runs runs, real* rows, const real* f, const real* u, real* right) {
+    const ColumnBlocks columns = {layout};
+    const uint32 nth = uint32(thread_index() / WARP), points = runs.points, l = nth % points;
+    if (nth >= runs.separators() * points) return;
+    const uint32 k = runs.separator(nth / points);
+    auto product = [&](uint32 slot, uint32 beside) {
+        return warp_product(row_blocks(rows, points, k, slot) + l * points, points, [&](uint32 q) {
+            return reinterpret_cast<const Pair*>(u)[columns.place(beside * points + q)];
+        });
+    };
+    Pair sum = reinterpret_cast<const Pair*>(f)[columns.place(k * points + l)] - product(BEFORE, k - 1);
+    if (k + 1 < runs.count) sum = sum - product(AFTER, k + 1);
+    if (threadIdx.x % WARP == 0) reinterpret_cast<Pair*>(right)[nth] = sum;
+}
 
-// u <- A^-1 f by these stages, the blocks of which run together where they are several.
-KERNEL(solve_columns, LevelLayout layout, Runs runs, uint32 first, uint32 stages, uint32* arrived, real* rows,
-       real* inverse, real* right, const real* f, real* u) {
-    const Solution solution = {layout, runs, rows, inverse, reinterpret_cast<Pair*>(right),
-                               reinterpret_cast<const Pair*>(f), reinterpret_cast<Pair*>(u)};
-    for (uint32 stage = first; stage < first + stages; ++stage) {
-        if (stage > first) sync_blocks(arrived);
-        solution.run(stage);
-    }
+// u <- the solution at the separators, by the inverse of their equations. One warp a point.
+KERNEL(apply_reduced, LevelLayout layout, Runs runs, const real* inverse, const real* right, real* u) {
+    const ColumnBlocks columns = {layout};
+    const uint32 nth = uint32(thread_index() / WARP), points = runs.points, count = runs.separators() * points;
+    if (nth >= count) return;
+    const Block* const row = reinterpret_cast<const Block*>(inverse) + runs.inverses() + uint64(nth) * count;
+    const Pair sum = warp_product(row, count, [&](uint32 q) { return reinterpret_cast<const Pair*>(right)[q]; });
+    const uint32 k = runs.separator(nth / points);
+    if (threadIdx.x % WARP == 0) reinterpret_cast<Pair*>(u)[columns.place(k * points + nth % points)] = sum;
+}
+
+// u <- u - B x_s - C x_t in the runs. One warp a point.
+KERNEL(correct_runs, LevelLayout layout, Runs runs, real* rows, real* u) {
+    const ColumnBlocks columns = {layout};
+    const uint32 nth = uint32(thread_index() / WARP), points = runs.points, k = nth / points, l = nth % points;
+    if (k >= runs.count || runs.separates(k)) return;
+    Pair* const at = reinterpret_cast<Pair*>(u);
+    auto product = [&](uint32 slot, uint32 separator) {
+        return warp_product(row_blocks(rows, points, k, slot) + l * points, points,
+                            [&](uint32 q) { return at[columns.place(separator * points + q)]; });
+    };
+    Pair sum = at[columns.place(nth)];
+    if (runs.first(k) > 0) sum = sum - product(TO_BEFORE, runs.first(k) - 1);
+    if (runs.end(k) < runs.count) sum = sum - product(TO_AFTER, runs.end(k));
+    if (threadIdx.x % WARP == 0) at[columns.place(nth)] = sum;
 }

@@ -160,7 +160,8 @@ sources! {
         restrict_compact, restrict_full, restrict_sides, restrict_sums, prolong, prolong_sides, join_pieces,
     }
     Inverse "inverse.cu" BOTH SINGLE [COMMON, NUMBERS, LEVEL] {
-        gather_columns, eliminate_columns, invert_columns, reduce_columns, solve_columns,
+        gather_columns, eliminate_columns, invert_columns, reduce_columns, apply_inverse, reduce_right,
+        apply_reduced, correct_runs,
     }
     Spikes "spikes.cu" BOTH NONE [COMMON, NUMBERS, LEVEL, PEERS, HALO] {
         make_spikes, join_lines,

@@ -4,17 +4,10 @@ use super::level::{CudaLevel, Inverse, LevelContents};
 use crate::backend::Real;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
-use crate::backend::cuda::launch::constants::{
-    BLOCK_VALUES, MOST_TOGETHER, ROW_BLOCKS, inverse_points,
-};
+use crate::backend::cuda::launch::constants::{BLOCK_VALUES, ROW_BLOCKS, inverse_points};
 use crate::backend::cuda::launch::shared::{ColumnRuns, Pointer};
 use crate::backend::cuda::launch::{LaunchShape, Result, WARP, launch};
 use crate::backend::multigrid::ColumnBlocks;
-
-/// Points of the largest level that is solved by one launch, whose blocks run together.
-const MOST_TOGETHER_POINTS: usize = 1024;
-/// Threads of these blocks.
-const TOGETHER_THREADS: u32 = 512;
 
 impl ColumnRuns {
     fn of(columns: ColumnBlocks) -> Self {
@@ -105,18 +98,13 @@ impl<M: Real> CudaLevel<M> {
     /// u ← A⁻¹ f, if the inverses were found; returns whether they were.
     pub(super) fn solve(&self, backend: &CudaBackend) -> Result<bool> {
         let Some(Inverse { runs, rows, values, right }) = &self.inverse else { return Ok(false) };
-        let (few, reduced) = (self.size.mi * self.size.mj <= MOST_TOGETHER_POINTS, runs.reduced());
-        let together =
-            LaunchShape { together: true, ..LaunchShape::new(MOST_TOGETHER, TOGETHER_THREADS) };
-        let (all, separators) = (runs.warps(), reduced.warps());
-        let stages: &[_] = match reduced.count {
-            0 => &[(all, 0..1_u32)],
-            _ if few && backend.device.room_together().is_none() => &[(together, 0..4)],
-            _ => &[(all, 0..1), (separators, 1..2), (separators, 2..3), (all, 3..4)],
-        };
-        for (shape, stages) in stages {
-            launch!(backend => solve_columns[M, *shape](self.layout(), *runs, stages.start,
-                stages.len() as u32, self.bad.at(1), rows, values, right, &self.f, self.u()))?;
+        let (layout, shape, reduced) = (self.layout(), runs.warps(), runs.reduced());
+        launch!(backend => apply_inverse[M, shape](layout, *runs, values, &self.f, self.u()))?;
+        if reduced.count > 0 {
+            let few = reduced.warps();
+            launch!(backend => reduce_right[M, few](layout, *runs, rows, &self.f, self.u(), right))?;
+            launch!(backend => apply_reduced[M, few](layout, *runs, values, right, self.u()))?;
+            launch!(backend => correct_runs[M, shape](layout, *runs, rows, self.u()))?;
         }
         self.set_contents(backend, LevelContents::Unknown);
         Ok(true)

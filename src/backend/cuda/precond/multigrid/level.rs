@@ -106,8 +106,7 @@ pub struct CudaLevel<M> {
     pub(super) u: Buffer<M>,
     /// The inverse of a coarsest level that is solved by it.
     pub(super) inverse: Option<Inverse<M>>,
-    /// 1 where a pivot is not finite, here or on a finer level; the second value counts the blocks that have come where
-    /// those of a launch wait for each other.
+    /// 1 where a pivot is not finite, here or on a finer level; the second value makes a small download of it.
     pub(super) bad: Buffer<u32>,
     /// Borders of the eta-lines, and on coarse levels the number of lines with one, for each end: `NO_BORDERS` and so
     /// on.
