@@ -1,9 +1,9 @@
 //! The outer line around the section, such as a box: section `[domain]` of a case.
 
+use super::defaults::{REFERENCE_LENGTH, first_cell_from_y_plus};
 use super::entries::Given;
 use super::piece::PieceOptions;
 use super::pieces::{PIECE, PieceLine, outside, pieces};
-use super::resolve::from_wall_units;
 use super::schema::shown;
 use super::{CaseError, DomainOptions, TopologyChoice};
 use crate::geometry::{BoundaryPoints, Enclosure, GeometryError, encloses, turned, turning};
@@ -157,6 +157,23 @@ fn interpolated(curve: &[[f64; 2]], x: f64) -> f64 {
 fn wall_first_cell(entries: &Given) -> Result<Option<f64>, CaseError> {
     let key = "domain.wall_first_cell";
     from_wall_units(entries, WALL_Y_PLUS, key)?.map_or_else(|| entries.given(key), |h| Ok(Some(h)))
+}
+
+/// The height of first cells that follows from their wall units at the key `y_plus`, where these are given in place of
+/// `height`.
+pub(super) fn from_wall_units(
+    entries: &Given,
+    y_plus: &str,
+    height: &'static str,
+) -> Result<Option<f64>, CaseError> {
+    let Some(units) = entries.given(y_plus)? else { return Ok(None) };
+    if entries.has(height) {
+        return Err(entries.conflict(y_plus, height));
+    }
+    let reynolds = entries.given("grid.reynolds")?;
+    let reynolds = reynolds.ok_or_else(|| entries.incomplete(y_plus, "grid.reynolds"))?;
+    let length = entries.given("grid.reference_length")?.unwrap_or(REFERENCE_LENGTH);
+    Ok(Some(first_cell_from_y_plus(units, reynolds, length)))
 }
 
 impl DomainOptions {

@@ -7,7 +7,7 @@ use crate::solver::newton::{Forcing, NewtonSettings};
 
 use super::along::points_around;
 use super::cascade::{Around, REACH, cascade};
-use super::domain::{WALL_Y_PLUS, domain};
+use super::domain::{WALL_Y_PLUS, domain, from_wall_units};
 use super::entries::Given;
 use super::error::Found;
 use super::layers::LayerLaw;
@@ -261,23 +261,6 @@ fn first_cell(entries: &Given) -> Result<Heights, CaseError> {
     }
     let given = entries.given("grid.first_cell")?;
     Ok(given.unwrap_or(Heights::Same(defaults::FIRST_CELL)))
-}
-
-/// The height of first cells that follows from their wall units at the key `y_plus`, where these are given in place of
-/// `height`.
-pub(super) fn from_wall_units(
-    entries: &Given,
-    y_plus: &str,
-    height: &'static str,
-) -> Result<Option<f64>, CaseError> {
-    let Some(units) = entries.given(y_plus)? else { return Ok(None) };
-    if entries.has(height) {
-        return Err(entries.conflict(y_plus, height));
-    }
-    let reynolds = entries.given("grid.reynolds")?;
-    let reynolds = reynolds.ok_or_else(|| entries.incomplete(y_plus, "grid.reynolds"))?;
-    let length = entries.given("grid.reference_length")?.unwrap_or(defaults::REFERENCE_LENGTH);
-    Ok(Some(defaults::first_cell_from_y_plus(units, reynolds, length)))
 }
 
 /// Refuses first cells as high as equal layers up to `extent`.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use gridgen::case::{Case, Contour, Retry, TopologyChoice, first_cell_from_y_plus};
 use gridgen::geometry::{Ellipse, TrailingEdge};
 use gridgen::grid::Seam;
-use gridgen::internals::schema::{KEYS, Preset};
+use gridgen::internals::schema::KEYS;
 use gridgen::solver::krylov;
 use proptest::prelude::*;
 
@@ -326,10 +326,28 @@ fn may_be_missing(key: &str, text: &str) -> bool {
     let has = |key: &str| text.lines().any(|line| line.starts_with(key));
     let smooth = ["[geometry.section]", "[geometry.wing_body]", "[geometry.ellipse]"];
     match key {
+        // These keys are omitted if another source is given, the contour is unchanged, the outer line is a
+        // circle, and the grid has no limits.
+        "geometry.naca"
+        | "geometry.file"
+        | "geometry.points"
+        | "geometry.edge_thickness"
+        | "geometry.smooth"
+        | "geometry.corners"
+        | "grid.reach"
+        | "grid.reynolds"
+        | "grid.wake_first_cell"
+        | "grid.wake_spacing"
+        | "grid.points_upper"
+        | "grid.points_lower"
+        | "grid.clusters"
+        | "grid.max_spacing"
+        | "grid.wall_growth"
+        | "quality.max_skewness"
+        | "quality.max_growth"
+        | "quality.max_wall_angle" => true,
         // There is no box, and one section alone.
         _ if key.starts_with("domain.") || key.starts_with("cascade.") => true,
-        // It follows from the spacings.
-        "grid.wall_growth" => true,
         // The resulting height is written instead.
         "grid.y_plus" | "grid.reference_length" => has("first_cell ="),
         "grid.growth" => has("nj ="),
@@ -338,15 +356,9 @@ fn may_be_missing(key: &str, text: &str) -> bool {
             !has("trailing_edge = \"blunt\"") && !has("trailing_edge = \"rounded\"")
         }
         "grid.leading_edge_spacing" | "grid.trailing_edge_spacing" => smooth.into_iter().any(has),
-        _ => {
-            let key = KEYS.iter().find(|known| known.path == key).unwrap();
-            let nested = key.section().contains('.');
-            // Other keys without a default are omitted if they are not given.
-            if nested {
-                !has(&format!("[{}]", key.section()))
-            } else {
-                key.default == Preset::Unset
-            }
+        nested => {
+            let section = nested.rsplit_once('.').map_or("", |(section, _)| section);
+            section.contains('.') && !has(&format!("[{section}]"))
         }
     }
 }
