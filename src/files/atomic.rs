@@ -264,7 +264,7 @@ impl WriteTarget {
     pub(super) fn of(path: &Path) -> Self {
         let mut path = path.to_path_buf();
         for _ in 0..LINKS {
-            // What is not there, as most files, no process has open.
+            // A missing file, as most are, is open in no process.
             if fs::symlink_metadata(&path).is_err() {
                 break;
             }

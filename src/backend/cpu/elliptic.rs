@@ -296,7 +296,7 @@ impl EllipticBackend for CpuBackend {
         let mut carried = zero;
         for (i, s) in s.chunks_exact_mut(WALL_ENTRIES).take(walls).enumerate() {
             let k = 2 * i;
-            // Of the probes ±1 by turns.
+            // The sign of the probes that are ±1 by turns.
             let sign = if i.is_multiple_of(2) { T::one() } else { -T::one() };
             let a = [even_p[k], even_q[k], even_p[k + 1], even_q[k + 1]];
             let b = [odd_p[k], odd_q[k], odd_p[k + 1], odd_q[k + 1]].map(|value| sign * value);
