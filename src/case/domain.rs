@@ -39,7 +39,7 @@ pub(super) fn domain(
         "domain.roof_curve",
     ];
     let own = entries.has(PIECE);
-    // Pieces and boxes have the same faults, which are mended at keys of their own.
+    // A fault of the outer line is corrected at the key of its pieces, if it has any, or else at that of a side.
     let either = |pieces: &'static str, sides: &'static str| if own { pieces } else { sides };
     if entries.has("domain.box") {
         if own {

@@ -70,7 +70,7 @@ fn a_base_moves_with_its_interfaces_and_keeps_its_first_cells() {
         assert!(distance(moved.grid(), before[0]) > 1e-3 * CHORD, "{what}");
         let blocks = moved.blocks();
         let [grid, block] = &blocks[..] else { panic!("{what}: {} blocks", blocks.len()) };
-        // The base is that of the wall, and interfaces have the same nodes on both sides.
+        // The base ends at the corners of the wall, and interfaces have equal nodes on both sides.
         for (j, corner) in [(0, wall[0]), (block.nj - 1, *wall.last().unwrap())] {
             let off = vectors::distance(block.point(0, j), corner);
             assert!(off < 1e-14 * CHORD, "{what}: {off:e}");

@@ -34,8 +34,8 @@ pub struct Target {
 }
 
 impl Target {
-    /// Why a solve ends whose true residual has this norm, if it does. That may exceed the target by the factor
-    /// `drift`; `stagnates` says that it would fall no further.
+    /// Returns the reason to end a solve whose true residual has this norm; none if it goes on. The norm may exceed the
+    /// target by the factor `drift`; `stagnates` says that it would fall no further.
     fn ended(
         self,
         residual: f64,
