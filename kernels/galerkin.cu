@@ -35,30 +35,36 @@ struct Galerkin {
         return a.towards(di, dj)[at];
     }
 
-    // Adds the share of fine row j, `row` off the coarse row in eta where `both` are coarsened.
-    __device__ void add_row(Block (&sum)[3][3], uint32 coarse_i, uint32 j, int row,
-                            bool both) const {
+    // Adds the share of fine row j, `row` off the coarse row in eta where `both` are coarsened: first along xi, by the
+    // three rows that its couplings reach, then along eta. One code for all rows takes a third of the time to compile.
+    __device__ void add_row(Block (&sum)[3][3], uint32 coarse_i, uint32 j, int row, bool both) const {
+        Block along[3][3];
+#pragma unroll
+        for (int k = 0; k < 9; ++k) along[k / 3][k % 3] = diagonal(0);
 #pragma unroll
         for (int column = -1; column <= 1; ++column) {
             uint32 i = 2 * coarse_i + 1 + column;
             if (i == fine.mi && fine.wraps()) i = 0;
             if (i >= fine.mi + fine.goes_on()) continue;
 #pragma unroll
-            for (int dj = -1; dj <= 1; ++dj)
+            for (int k = 0; k < 9; ++k) {
+                const int di = k % 3 - 1, dj = k / 3 - 1;
+                const Block block = coupling(i, j, di, dj);
 #pragma unroll
-                for (int di = -1; di <= 1; ++di) {
-                    const Block block = coupling(i, j, di, dj);
-#pragma unroll
-                    for (int to_j = -1; to_j <= 1; ++to_j)
-#pragma unroll
-                        for (int to_i = -1; to_i <= 1; ++to_i) {
-                            const real along = both ? galerkin_share(row, dj, to_j)
-                                                    : real(dj == to_j);
-                            const real share = galerkin_share(column, di, to_i) * along;
-                            Block& to = sum[to_j + 1][to_i + 1];
-                            if (share != 0) to = to + share * block;
-                        }
+                for (int to_i = -1; to_i <= 1; ++to_i) {
+                    const real share = galerkin_share(column, di, to_i);
+                    Block& to = along[dj + 1][to_i + 1];
+                    if (share != 0) to = to + share * block;
                 }
+            }
+        }
+#pragma unroll
+        for (int k = 0; k < 9; ++k) {
+            const int dj = k / 3 - 1, to_j = k % 3 - 1;
+            const real share = both ? galerkin_share(row, dj, to_j) : real(dj == to_j);
+#pragma unroll
+            for (int to_i = 0; to_i < 3; ++to_i)
+                sum[to_j + 1][to_i] = sum[to_j + 1][to_i] + share * along[dj + 1][to_i];
         }
     }
 
@@ -85,14 +91,11 @@ struct Galerkin {
         Block sum[3][3];
 #pragma unroll
         for (int k = 0; k < 9; ++k) sum[k / 3][k % 3] = diagonal(0);
-        if (coarse.mj == fine.mj) {
-            add_row(sum, i, j, 0, false);
-        } else {
-#pragma unroll
-            for (int row = -1; row <= 1; ++row) {
-                const uint32 from = 2 * j + 1 + row;
-                if (from < fine.mj) add_row(sum, i, from, row, true);
-            }
+        const bool both = coarse.mj != fine.mj;
+#pragma unroll 1
+        for (int row = both ? -1 : 0; row <= (both ? 1 : 0); ++row) {
+            const uint32 from = both ? 2 * j + 1 + row : j;
+            if (from < fine.mj) add_row(sum, i, from, row, both);
         }
         const int at = j * coarse.row() + coarse.column(i);
         for (uint32 side = 0; side < 4; ++side)
