@@ -71,13 +71,16 @@ struct ThreadChunks {
     }
 };
 
-// points[i] <- x_i of the inner points of a chunk.
+// points[i] <- x_i of the inner points of a chunk; returns the row of its kept point. `row` is called at one place, as
+// it is most of what there is to compile.
 template <class M, class V, class Row>
-__device__ void eliminate_chunk(const Chunk& chunk, const Row& row, EliminatedPoint<M, V>* points) {
+__device__ CyclicRow<M, V> eliminate_chunk(const Chunk& chunk, const Row& row, EliminatedPoint<M, V>* points) {
     const M one = identity(M()), zero = one - one;
     EliminatedPoint<M, V> before;
-    for (uint32 i = chunk.begin; i < chunk.last; ++i) {
-        const CyclicRow<M, V> r = row(i);
+    CyclicRow<M, V> r;
+    for (uint32 i = chunk.begin;; ++i) {
+        r = row(i);
+        if (i == chunk.last) break;
         EliminatedPoint<M, V> here;
         M pivot = r.centre;
         here.g = r.right;
@@ -94,7 +97,7 @@ __device__ void eliminate_chunk(const Chunk& chunk, const Row& row, EliminatedPo
         points[i] = here;
         before = here;
     }
-    if (chunk.begin == chunk.last) return;
+    if (chunk.begin == chunk.last) return r;
     for (uint32 i = chunk.last - 1; i-- > chunk.begin;) {
         const EliminatedPoint<M, V> after = before;
         before = points[i];
@@ -103,6 +106,7 @@ __device__ void eliminate_chunk(const Chunk& chunk, const Row& row, EliminatedPo
         before.q = zero - before.q * after.q;
         points[i] = before;
     }
+    return r;
 }
 
 // `row` without its neighbours: their rows couple it with the points behind them.
@@ -133,11 +137,10 @@ __device__ ThreadRows<M, V> eliminate_cyclic(const ThreadChunks& chunks, const R
     const uint32 t = threadIdx.x, links = blockDim.x - 1, odd = links / 2;
     const Chunk chunk = chunks.own;
     const M one = identity(M()), zero = one - one;
-    eliminate_chunk(chunk, row, workspace.points);
+    const CyclicRow<M, V> r = eliminate_chunk(chunk, row, workspace.points);
     __syncthreads();
 
     // The row of the kept point, without the point before it.
-    const CyclicRow<M, V> r = row(chunk.last);
     M left = r.lower, centre = r.centre;
     V right = r.right;
     if (chunk.begin < chunk.last) {
@@ -272,9 +275,12 @@ __device__ void solve_cyclic(const ThreadChunks& chunks, const CyclicWorkspace<M
     if (t % 2 == 0) kept[half + pair].right = value = own.right - own.lower * before - own.upper * value;
     __syncthreads();
     if (t % 2 == 1) before = kept[half + pair].right;
-    for (uint32 i = chunk.begin; i < chunk.last; ++i) {
-        const EliminatedPoint<M, V> inner = workspace.points[i];
-        take(i, inner.g - inner.p * before - inner.q * value);
+    for (uint32 i = chunk.begin; i <= chunk.last; ++i) {
+        V x = value;
+        if (i < chunk.last) {
+            const EliminatedPoint<M, V> inner = workspace.points[i];
+            x = inner.g - inner.p * before - inner.q * value;
+        }
+        take(i, x);
     }
-    take(chunk.last, value);
 }
