@@ -85,8 +85,10 @@ const SLICES: &str = include_str!("../../../../kernels/slices.cuh");
 
 sources! {
     Vector "vector.cu" BOTH BOTH [COMMON, PEERS, SLOTS] {
-        lincomb, scale, convert_from_single, convert_from_double, step, copy_words, clear_words, dots, advance,
-        sum_parts, max_abs,
+        lincomb, scale, convert_from_single, convert_from_double, step, copy_words, clear_words, max_abs,
+    }
+    Dots "dots.cu" BOTH SINGLE [COMMON, PEERS, SLOTS] {
+        dots, advance, sum_parts,
     }
     Scaled "scaled.cu" BOTH NONE [COMMON, PEERS, HALO, NUMBERS, STENCIL, SLOTS] {
         add_and_send, step_and_send, scale_multiply_and_sum,
@@ -127,11 +129,11 @@ sources! {
     XiLines "xi_lines.cu" BOTH SINGLE [COMMON, NUMBERS, LEVEL, LINES] {
         relax_xi_compact, relax_xi_full,
     }
-    ShortLines "short_lines.cu" BOTH SINGLE [COMMON, NUMBERS, LEVEL, LINES] {
-        relax_eta_compact_short, relax_eta_full_short,
+    ShortCompactLines "short_compact_lines.cu" BOTH SINGLE [COMMON, NUMBERS, LEVEL, LINES] {
+        relax_eta_compact_short, relax_xi_compact_short,
     }
-    ShortXiLines "short_xi_lines.cu" BOTH SINGLE [COMMON, NUMBERS, LEVEL, LINES] {
-        relax_xi_compact_short, relax_xi_full_short,
+    ShortFullLines "short_full_lines.cu" BOTH SINGLE [COMMON, NUMBERS, LEVEL, LINES] {
+        relax_eta_full_short, relax_xi_full_short,
     }
     WalledLines "walled_lines.cu" BOTH NONE [COMMON, NUMBERS, LEVEL, LINES] {
         relax_eta_compact_both, relax_eta_full_both, relax_xi_compact_both, relax_xi_full_both, relax_eta_sides,

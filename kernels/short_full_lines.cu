@@ -1,0 +1,8 @@
+// Lines of other levels with too few points to keep a GPU busy by long chunks: those of either storage together take twice
+// as long to compile.
+#include "common.cuh"
+#include "level.cuh"
+#include "lines.cuh"
+
+RELAX(relax_eta_full_short, false, SHORT_CHUNK, false, false, SECTION)
+RELAX(relax_xi_full_short, true, SHORT_CHUNK, false, false, SECTION)

@@ -1,7 +1,0 @@
-// Eta-lines of levels with too few points to keep a GPU busy by long chunks.
-#include "common.cuh"
-#include "level.cuh"
-#include "lines.cuh"
-
-RELAX(relax_eta_compact_short, false, SHORT_CHUNK, true, false, SECTION)
-RELAX(relax_eta_full_short, false, SHORT_CHUNK, false, false, SECTION)

@@ -1,7 +1,0 @@
-// Xi-lines of levels with too few points to keep a GPU busy by long chunks.
-#include "common.cuh"
-#include "level.cuh"
-#include "lines.cuh"
-
-RELAX(relax_xi_compact_short, true, SHORT_CHUNK, true, false, SECTION)
-RELAX(relax_xi_full_short, true, SHORT_CHUNK, false, false, SECTION)
