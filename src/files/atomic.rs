@@ -15,8 +15,9 @@ use super::{IoError, WriteFault};
 /// Beginning and end of the name of a file that is not complete yet.
 const PART: [&str; 2] = [".gridgen-", ".part"];
 
-/// Bytes gathered before they are handed to the operating system.
-const BUFFER_BYTES: usize = 1 << 20;
+/// Bytes gathered before they are handed to the operating system. Longer pieces, as of arrays, are handed to it as they
+/// are.
+const BUFFER_BYTES: usize = 1 << 16;
 
 /// Writer handed to the functions that produce a file's contents.
 pub type Writer<'a> = BufWriter<Paced<'a>>;
