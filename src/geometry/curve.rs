@@ -67,7 +67,21 @@ impl CubicSpline {
 
     /// r(s); the first and the last cubic are continued outside 0 ≤ s ≤ length. Exact at the knots.
     pub fn point(&self, s: f64) -> [f64; 2] {
-        let (k, h, a, b) = self.interval(s);
+        self.point_in(self.interval(s))
+    }
+
+    /// r(s) for rising s, whose intervals need no search.
+    pub(super) fn points(&self, s: impl Iterator<Item = f64>) -> impl Iterator<Item = [f64; 2]> {
+        let mut k = 0;
+        s.map(move |s| {
+            while k + 2 < self.knots.len() && self.knots[k + 1] <= s {
+                k += 1;
+            }
+            self.point_in(self.weights(k, s))
+        })
+    }
+
+    fn point_in(&self, (k, h, a, b): (usize, f64, f64, f64)) -> [f64; 2] {
         [0, 1].map(|c| {
             let (r0, r1) = (self.points[k][c], self.points[k + 1][c]);
             let [m0, m1] = self.second[k].map(|second| second[c]);
@@ -95,6 +109,10 @@ impl CubicSpline {
     /// The interval k that holds s, its length h and the two barycentric weights a, b (a + b = 1).
     fn interval(&self, s: f64) -> (usize, f64, f64, f64) {
         let k = self.knots.partition_point(|&t| t <= s).clamp(1, self.knots.len() - 1) - 1;
+        self.weights(k, s)
+    }
+
+    fn weights(&self, k: usize, s: f64) -> (usize, f64, f64, f64) {
         let h = self.knots[k + 1] - self.knots[k];
         (k, h, (self.knots[k + 1] - s) / h, (s - self.knots[k]) / h)
     }

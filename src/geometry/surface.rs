@@ -356,9 +356,11 @@ pub fn corners(points: &[[f64; 2]], turn_deg: f64) -> Vec<usize> {
 fn nose(curve: &CubicSpline) -> f64 {
     let edge = middle(curve.point(0.0), curve.point(curve.length()));
     let sample = |k: usize| curve.length() * (k as f64 / NOSE_SAMPLES as f64);
-    let reach = |k: usize| distance(edge, curve.point(sample(k)));
-    let reaches = (1..NOSE_SAMPLES).map(|k| (k, reach(k)));
-    let best = reaches.max_by(|a, b| a.1.total_cmp(&b.1)).map_or(NOSE_SAMPLES / 2, |best| best.0);
+    let reaches = curve.points((1..NOSE_SAMPLES).map(sample)).map(|point| distance(edge, point));
+    let best = (1..)
+        .zip(reaches)
+        .max_by(|a, b| a.1.total_cmp(&b.1))
+        .map_or(NOSE_SAMPLES / 2, |best| best.0);
     let receding = |s: f64| dot(difference(curve.point(s), edge), curve.derivative(s)) > 0.0;
     let [low, high] = bisect(sample(best - 1), sample(best + 1), receding);
     0.5 * (low + high)
