@@ -26,11 +26,12 @@ pub(super) fn home(root: &Path) -> PathBuf {
     root.join(HOME)
 }
 
-/// Most bytes of a file that is read whole for its print; the number of pieces that are read of a longer one, and
-/// the bytes of a piece.
+/// Most bytes of a file that is read whole for its print; the bytes of a piece of a longer one; and the number of pieces
+/// that are read of that, now and by earlier versions.
 const WHOLE: u64 = 1 << 20;
-const PIECES: u64 = 256;
 const PIECE: u64 = 4096;
+const PIECES: u64 = 64;
+const EARLIER_PIECES: u64 = 256;
 
 /// Fingerprint of a file, by which changes of a user or another program are found: its length and a checksum of
 /// its contents, of a file longer than [`WHOLE`] of pieces at equal distances from its first byte to its last.
@@ -46,38 +47,41 @@ pub(super) struct Print {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Checksum {
+    Sampled(u32),
+    /// Earlier versions recorded that of more pieces, or the FNV-1a digest, which takes ten times as long to compute.
     Crc(u32),
-    /// Earlier versions recorded the FNV-1a digest, which takes ten times as long to compute.
     Digest(u64),
 }
 
 impl Print {
     pub(super) fn of(path: &Path) -> io::Result<Self> {
-        let (bytes, read) = sample(path)?;
-        Ok(Self { bytes, checksum: Checksum::Crc(digest::crc(&read)) })
+        let (bytes, read) = sample(path, PIECES)?;
+        Ok(Self { bytes, checksum: Checksum::Sampled(digest::crc(&read)) })
     }
 
-    /// Whether a file of this length with these bytes is the one.
-    fn is_of(&self, (bytes, read): &(u64, Vec<u8>)) -> bool {
+    /// Whether the file at `path` is the one.
+    fn is_of(&self, path: &Path) -> io::Result<bool> {
+        let now = matches!(self.checksum, Checksum::Sampled(_));
+        let (bytes, read) = sample(path, if now { PIECES } else { EARLIER_PIECES })?;
         let same = match self.checksum {
-            Checksum::Crc(crc) => crc == digest::crc(read),
-            Checksum::Digest(digest) => digest == digest::of(read),
+            Checksum::Sampled(crc) | Checksum::Crc(crc) => crc == digest::crc(&read),
+            Checksum::Digest(digest) => digest == digest::of(&read),
         };
-        self.bytes == *bytes && same
+        Ok(self.bytes == bytes && same)
     }
 }
 
-/// The length of a file, and the bytes of it that its print depends on.
-fn sample(path: &Path) -> io::Result<(u64, Vec<u8>)> {
+/// The length of a file, and the bytes of it that a print of so many pieces depends on.
+fn sample(path: &Path, pieces: u64) -> io::Result<(u64, Vec<u8>)> {
     let mut file = File::open(path)?;
     let bytes = file.metadata()?.len();
     let mut read = Vec::new();
     if bytes <= WHOLE {
         file.take(WHOLE).read_to_end(&mut read)?;
     } else {
-        read.resize((PIECES * PIECE) as usize, 0);
+        read.resize((pieces * PIECE) as usize, 0);
         for (k, piece) in (0_u64..).zip(read.chunks_exact_mut(PIECE as usize)) {
-            let at = u128::from(bytes - PIECE) * u128::from(k) / u128::from(PIECES - 1);
+            let at = u128::from(bytes - PIECE) * u128::from(k) / u128::from(pieces - 1);
             file.seek(SeekFrom::Start(at as u64))?;
             file.read_exact(piece)?;
         }
@@ -136,8 +140,7 @@ pub(super) fn standing<'p>(
     if prints.peek().is_none() {
         return Standing::Foreign;
     }
-    let found = sample(&path);
-    let own = found.is_ok_and(|found| prints.any(|print| print.is_of(&found)));
+    let own = prints.any(|print| print.is_of(&path).unwrap_or(false));
     if own { Standing::Own } else { Standing::Changed }
 }
 
