@@ -435,12 +435,8 @@ impl Device for DriverDevice {
         }
         let (done, actions) = self.recordings.noted(work);
         done?;
-        if let Some(known) = self.recordings.find(&actions) {
-            return Ok(Box::new(known));
-        }
-        let made = graph(&mut || Request::perform_all(&actions, self))?;
-        self.recordings.keep(actions, made.clone());
-        Ok(Box::new(made))
+        let made = |actions: &[_]| graph(&mut || Request::perform_all(actions, self));
+        Ok(Box::new(self.recordings.graph(actions, made)?))
     }
 
     fn replay(&self, _: Granted, recording: &Recording) -> Result<()> {

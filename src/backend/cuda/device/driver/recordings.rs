@@ -3,6 +3,7 @@
 
 use super::handles::LaunchableGraph;
 use crate::backend::cuda::device::Request;
+use crate::backend::cuda::launch::Result;
 use parking_lot::Mutex;
 use scopeguard::ScopeGuard;
 use std::collections::VecDeque;
@@ -44,21 +45,25 @@ impl KeptRecordings {
         None
     }
 
-    /// The graph of this work, if it is kept.
-    pub(super) fn find(&self, actions: &[Request]) -> Option<Arc<LaunchableGraph>> {
+    /// The graph of this work: one that is kept, or what `make` makes of it, in place of the one that was needed longest
+    /// ago.
+    pub(super) fn graph(
+        &self,
+        actions: Vec<Request>,
+        make: impl FnOnce(&[Request]) -> Result<Arc<LaunchableGraph>>,
+    ) -> Result<Arc<LaunchableGraph>> {
         let mut kept = self.kept.lock();
-        let at = kept.iter().position(|(known, _)| known == actions)?;
-        let found = kept.remove(at)?;
-        let graph = found.1.clone();
-        kept.push_front(found);
-        Some(graph)
-    }
-
-    /// Keeps a graph, in place of the one that was needed longest ago.
-    pub(super) fn keep(&self, actions: Vec<Request>, graph: Arc<LaunchableGraph>) {
-        let mut kept = self.kept.lock();
+        let at = kept.iter().position(|(known, _)| *known == actions);
+        let newest = if let Some(found) = at.and_then(|at| kept.remove(at)) {
+            found
+        } else {
+            let graph = make(&actions)?;
+            (actions, graph)
+        };
         kept.truncate(KEPT - 1);
-        kept.push_front((actions, graph));
+        let graph = newest.1.clone();
+        kept.push_front(newest);
+        Ok(graph)
     }
 
     /// Gives up the kept recordings.
