@@ -151,10 +151,20 @@ fn steps(
             let largest = placed.as_ref().ok()?.cases().max_by_key(|case| demand(case).points)?;
             Some(Opening::of(largest, options))
         });
-        let opened = opening.map(|opening| log.timed("device", |_| opening.end()));
-        let placed = placed?;
-        check_outputs(&placed, writes, options)?;
-        let opened = opened.transpose()?.unwrap_or((Machine::Cpu, None));
+        let opened = opening.map(|opening| log.timed("device", |_| opening.end())).transpose();
+        let placed = placed.and_then(|placed| {
+            check_outputs(&placed, writes, options)?;
+            Ok(placed)
+        });
+        let (placed, opened) = match (placed, opened) {
+            (Ok(placed), opened) => (placed, opened?.unwrap_or((Machine::Cpu, None))),
+            // The machine is sound: the next case takes it.
+            (Err(error), Ok(Some(opened))) => {
+                drop(Closing::or_keep(opened, options.pool.as_deref()));
+                return Err(error);
+            }
+            (Err(error), _) => return Err(error),
+        };
         check(&opened, &placed, options, &mut log)?;
         // A section that cannot be meshed leaves the folder as it is; a folder that takes no files is found
         // before the work.

@@ -101,6 +101,7 @@ impl Eq for MachinePool {}
 
 impl fmt::Debug for MachinePool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MachinePool").field("jobs", &self.jobs).finish_non_exhaustive()
+        let idle = self.kept.lock().single.len();
+        f.debug_struct("MachinePool").field("jobs", &self.jobs).field("idle", &idle).finish()
     }
 }
