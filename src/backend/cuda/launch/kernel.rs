@@ -208,6 +208,24 @@ impl KernelFile {
         }
     }
 
+    /// Whether it takes more than 0.8 s of one core to compile, where the longest takes 1.2 s (docs/performance.md).
+    fn takes_long(self) -> bool {
+        matches!(
+            self,
+            Self::Dots
+                | Self::March
+                | Self::Quality
+                | Self::Lines
+                | Self::XiLines
+                | Self::ShortCompactLines
+                | Self::ShortFullLines
+                | Self::Pivots
+                | Self::JoinedPivots
+                | Self::Transfer
+                | Self::Inverse
+        )
+    }
+
     /// Whether its kernels wait for those of other ranks.
     pub fn waits_for_ranks(self) -> bool {
         self.parts().contains(&PEERS)
@@ -237,11 +255,14 @@ impl ModuleKey {
         Self::of(KernelFile::widths, grouped)
     }
 
-    /// The modules whose kernels most cases of this many points launch on one GPU, with those of groups where `grouped`.
-    pub fn usual(grouped: bool, points: usize) -> impl Iterator<Item = Self> {
-        let of_groups = Self::of(KernelFile::usual, true).filter(move |_| grouped);
+    /// The modules whose kernels most cases of this many points launch on one GPU, with those of groups where `grouped`. NVRTC
+    /// reads one text after the other: those come first that take long from there.
+    pub fn usual(grouped: bool, points: usize) -> Vec<Self> {
+        let of_groups = Self::of(KernelFile::usual, true).filter(|_| grouped);
         let all = Self::of(KernelFile::usual, false).chain(of_groups);
-        all.filter(move |key| key.source.least_points() <= points)
+        let mut usual: Vec<_> = all.filter(|key| key.source.least_points() <= points).collect();
+        usual.sort_by_key(|key| !key.source.takes_long());
+        usual
     }
 
     fn of(widths: fn(KernelFile) -> &'static [Width], grouped: bool) -> impl Iterator<Item = Self> {

@@ -70,7 +70,7 @@ impl DriverDevice {
     /// Opens GPU `ordinal` with the kernels compiled that most cases of this many points launch on one GPU, for a group
     /// those of groups, too.
     pub fn open_compiled(ordinal: usize, grouped: bool, points: usize) -> Result<Self> {
-        Self::with_modules(ordinal, &ModuleKey::usual(grouped, points).collect::<Vec<_>>())
+        Self::with_modules(ordinal, &ModuleKey::usual(grouped, points))
     }
 
     /// Opens GPU `ordinal`, one of several, with all kernels compiled: none may be loaded while kernels wait for those of
