@@ -30,8 +30,9 @@ pub(in super::super) static NCCL: Probe = Probe(LazyLock::new(|| {
     open(folders(), &names.map(str::to_owned))
 }));
 
-/// The first version of NVRTC that compiles the kernels of a file on several threads.
-const SPLITS: (i32, i32) = (12, 2);
+/// Options that save time, and the first version of NVRTC that has each: all processors compile the kernels of one file, and
+/// no declarations of the runtime library are read, a fifth of the time in which no other file is read.
+const FASTER: [((i32, i32), &str); 2] = [((12, 2), "--split-compile=0"), ((12, 4), "--minimal")];
 
 /// Folders in which NVRTC and NCCL are looked for first.
 static FOLDERS: OnceLock<Vec<PathBuf>> = OnceLock::new();
@@ -137,15 +138,14 @@ fn architecture(capability: u32) -> String {
 }
 
 fn options(width: Width, capability: u32, compiler: (i32, i32)) -> Vec<String> {
-    // All processors compile the kernels of one file.
-    let split = (compiler >= SPLITS).then(|| "--split-compile=0".to_owned());
     let options = [
         format!("--gpu-architecture={}", architecture(capability)),
         format!("-DREAL={}", width.c_type()),
         "--std=c++17".to_owned(),
         "-default-device".to_owned(),
     ];
-    options.into_iter().chain(split).collect()
+    let faster = FASTER.into_iter().filter(|(version, _)| compiler >= *version);
+    options.into_iter().chain(faster.map(|(_, option)| option.to_owned())).collect()
 }
 
 fn compile(source: KernelFile, text: &str, options: &[String]) -> Result<Vec<u8>, DeviceError> {
