@@ -122,21 +122,21 @@ fn a_batch_with_more_jobs_than_gpus_ends() {
     }
 }
 
-/// The blocks around one O-grid: the same start on both machines.
 /// To close a machine and to open another takes longer than a grid.
 #[test]
-fn a_case_without_a_section_leaves_its_machine_to_the_next() {
+fn a_case_that_cannot_be_meshed_leaves_its_machine_to_the_next() {
     let (folder, pool) = (tempfile::tempdir().unwrap(), Arc::new(MachinePool::new(1)));
     let mut options = options(folder.path(), &[0]);
     options.pool = Some(pool.clone());
-    let missing = support::cases::case("name = \"m\"\n[geometry]\nfile = \"missing.dat\"\n");
+    let closed = "name = \"c\"\n[geometry]\nnaca = \"63-215\"\ntrailing_edge = \"blunt\"\n";
 
-    for (case, good) in [(missing, false), (case("2412"), true)] {
+    for (case, good) in [(support::cases::case(closed), false), (case("2412"), true)] {
         assert_eq!(run(&case, &options, &mut ()).is_ok(), good);
         assert_eq!(format!("{pool:?}"), "MachinePool { jobs: 1, idle: 1 }");
     }
 }
 
+/// The blocks around one O-grid: the same start on both machines.
 #[test]
 fn the_blocks_of_a_cascade_are_those_of_the_cpu() {
     for name in ["compressor.toml", "turbine.toml"] {
