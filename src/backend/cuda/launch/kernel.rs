@@ -208,7 +208,7 @@ impl KernelFile {
         }
     }
 
-    /// Whether it takes more than 0.8 s of one core to compile, where the longest takes 1.2 s (docs/performance.md).
+    /// Whether it takes more than 0.8 s of one core to compile, where the longest takes 1.2 s.
     fn takes_long(self) -> bool {
         matches!(
             self,
@@ -256,7 +256,7 @@ impl ModuleKey {
     }
 
     /// The modules whose kernels most cases of this many points launch on one GPU, with those of groups where `grouped`. NVRTC
-    /// reads one text after the other: those come first that take long from there.
+    /// reads one text after the other, so that the files that take long to compile come first.
     pub fn usual(grouped: bool, points: usize) -> Vec<Self> {
         let of_groups = Self::of(KernelFile::usual, true).filter(|_| grouped);
         let all = Self::of(KernelFile::usual, false).chain(of_groups);
