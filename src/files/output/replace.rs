@@ -71,7 +71,7 @@ impl Print {
     }
 }
 
-/// The length of a file, and the bytes of it that a print of so many pieces depends on.
+/// Returns the length of a file, and the bytes from which a print of this many pieces is made.
 fn sample(path: &Path, pieces: u64) -> io::Result<(u64, Vec<u8>)> {
     let mut file = File::open(path)?;
     let bytes = file.metadata()?.len();
