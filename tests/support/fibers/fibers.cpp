@@ -50,6 +50,9 @@ enum State { UNSTARTED, READY, AT_BARRIER, AT_WARP, EXITED };
 
 struct Thread {
     Fiber* fiber;
+    // Its place in its block, and the number of the block among those that run.
+    uint3 index;
+    unsigned block;
     State state;
     // The line of the wait, and the operands and the result of a warp operation.
     int line;
@@ -71,8 +74,8 @@ struct Barrier {
     unsigned waiting, votes, result;
 };
 static Barrier barriers[MOST_TOGETHER];
-// The number of the first block that runs, and the shared memory of the first and from block to block.
-static uint64_t first_block;
+// The places of the blocks that run, and the shared memory of the first and from block to block.
+static uint3 blocks[MOST_TOGETHER];
 static unsigned char* all_shared;
 static size_t shared_stride;
 // Lanes of each warp that wait in a warp operation, and lanes that have exited or never existed.
@@ -91,9 +94,32 @@ static unsigned in_turn(unsigned k, unsigned n) { return order & BACKWARD_THREAD
 
 #include "watch.hpp"
 
+static void run_threads();
+static void place(unsigned t);
+
+// The fiber that goes on: one for a thread that has not started, that of the first thread in the queue, or, where no
+// thread can go on, the scheduler.
+static Fiber& next() {
+    if (code != FINISHED) return scheduler;
+    if (started < total) {
+        if (idle_fibers.empty()) idle_fibers.push_back(new_fiber(run_threads));
+        return *idle_fibers.back();
+    }
+    if (queue.empty()) return scheduler;
+    const unsigned t = queue[queue_head++];
+    if (queue_head == queue.size()) {
+        queue.clear();
+        queue_head = 0;
+    }
+    place(t);
+    return *threads[t].fiber;
+}
+
+// The current thread waits, while others go on.
 static void leave() {
-    Fiber* self = threads[current].fiber;
-    switch_fibers(*self, scheduler);
+    Fiber& self = *threads[current].fiber;
+    Fiber& other = next();
+    if (&other != &self) switch_fibers(self, other);
 }
 
 // Ends the launch. A fiber that calls it never continues.
@@ -108,20 +134,28 @@ static void fail(Code why, const char* format, ...) {
 }
 
 static void place(unsigned t) {
-    const unsigned block = t / count, thread = t % count;
-    const uint64_t number = first_block + block;
+    const Thread& thread = threads[t];
     current = t;
-    threadIdx.x = thread % blockDim.x;
-    threadIdx.y = thread / blockDim.x % blockDim.y;
-    threadIdx.z = thread / (blockDim.x * blockDim.y);
-    blockIdx = {unsigned(number % gridDim.x), unsigned(number / gridDim.x % gridDim.y),
-                unsigned(number / gridDim.x / gridDim.y)};
-    shared_memory = all_shared + block * shared_stride;
+    threadIdx = thread.index;
+    blockIdx = blocks[thread.block];
+    shared_memory = all_shared + thread.block * shared_stride;
+}
+
+// The place of a thread or a block by its number.
+static uint3 place_of(uint64_t number, uint3 size) {
+    return {unsigned(number % size.x), unsigned(number / size.x % size.y), unsigned(number / size.x / size.y)};
 }
 
 static void make_ready(unsigned t) {
     threads[t].state = READY;
     queue.push_back(t);
+}
+
+// Threads that wait at the barriers of their blocks.
+static unsigned waiting() {
+    unsigned sum = 0;
+    for (const Barrier& barrier : barriers) sum += barrier.waiting;
+    return sum;
 }
 
 // Gives the warp of the calling thread its results if all lanes of the mask that still exist have arrived;
@@ -177,6 +211,7 @@ uint64_t warp_operation(Operation operation, unsigned mask, unsigned source,
     self.source = source;
     self.value = value;
     self.state = AT_WARP;
+    idle = 0;
     ++lanes_waiting[warp];
     if (!complete_warp(warp, operation, mask)) leave();
     return self.value;
@@ -186,10 +221,11 @@ uint64_t warp_operation(Operation operation, unsigned mask, unsigned source,
 unsigned barrier(int line, bool vote) {
     const Aside aside;
     Thread& self = threads[current];
-    Barrier& own = barriers[current / count];
-    const unsigned first = current / count * count;
+    Barrier& own = barriers[self.block];
+    const unsigned first = self.block * count;
     self.state = AT_BARRIER;
     self.line = line;
+    idle = 0;
     own.votes += vote;
     if (++own.waiting < count) {
         leave();
@@ -212,7 +248,9 @@ unsigned barrier(int line, bool vote) {
 
 void nap() {
     const Aside aside;
-    ++idle;
+    if (++idle > MOST_IDLE_TURNS * total)
+        fail(DEADLOCK, "%u threads nap for ever, %u wait at a barrier, %u exited",
+             total - exited - waiting(), waiting(), exited);
     make_ready(current);
     leave();
 }
@@ -229,6 +267,7 @@ void doze() {
     const Aside aside;
     const timespec while_others_work = {0, 20000};
     nanosleep(&while_others_work, nullptr);
+    idle = 0;
     make_ready(current);
     leave();
 }
@@ -258,22 +297,17 @@ static void run_threads() {
             ++lanes_gone[current / LANES];
             idle = 0;
             // Other lanes may wait only for this one.
+            if (lanes_waiting[current / LANES] == 0) continue;
             const unsigned first = current / LANES * LANES;
             for (unsigned k = first; k < total && k < first + LANES; ++k)
                 if (threads[k].state == AT_WARP)
                     complete_warp(current / LANES, threads[k].operation, threads[k].mask);
         }
+        Fiber& other = next();
         idle_fibers.push_back(self);
-        switch_fibers(*self, scheduler);
+        switch_fibers(*self, other);
         idle_fibers.pop_back();
     }
-}
-
-// Threads that wait at the barriers of their blocks.
-static unsigned waiting() {
-    unsigned sum = 0;
-    for (const Barrier& barrier : barriers) sum += barrier.waiting;
-    return sum;
 }
 
 // Reports the waits of the threads when none can continue.
@@ -302,31 +336,16 @@ static void run_blocks() {
     queue.clear();
     queue_head = 0;
     for (Thread& t : threads) t.state = UNSTARTED;
-    for (unsigned warp = 0; warp < MOST_WARPS; ++warp) {
-        const unsigned first = warp * LANES;
-        lanes_waiting[warp] = 0;
-        lanes_gone[warp] = total >= first + LANES ? 0 : total > first ? first + LANES - total : LANES;
+    for (unsigned first = 0; first < total; first += LANES) {
+        lanes_waiting[first / LANES] = 0;
+        lanes_gone[first / LANES] = total >= first + LANES ? 0 : first + LANES - total;
     }
     while (exited < total && code == FINISHED) {
-        if (started < total) {
-            if (idle_fibers.empty()) idle_fibers.push_back(new_fiber(run_threads));
-            switch_fibers(scheduler, *idle_fibers.back());
-        } else if (queue_head < queue.size()) {
-            const unsigned t = queue[queue_head++];
-            if (queue_head == queue.size()) {
-                queue.clear();
-                queue_head = 0;
-            }
-            const unsigned naps = idle;
-            place(t);
-            switch_fibers(scheduler, *threads[t].fiber);
-            if (idle == naps) idle = 0;
-            if (idle / total > MOST_IDLE_TURNS)
-                fail(DEADLOCK, "%u threads nap for ever, %u wait at a barrier, %u exited",
-                     total - exited - waiting(), waiting(), exited);
-        } else {
+        Fiber& other = next();
+        if (&other == &scheduler)
             diagnose();
-        }
+        else
+            switch_fibers(scheduler, other);
     }
 }
 
@@ -354,23 +373,34 @@ static Code run_grid(const Entry& entry, const unsigned* grid, const unsigned* b
     count = unsigned(size);
     total = count * group;
     threads.resize(total);
+    for (unsigned t = 0; t < total; ++t) {
+        threads[t].block = t / count;
+        threads[t].index = place_of(t % count, blockDim);
+    }
     shared_stride = (size_t(shared) + GUARD + 127) / 128 * 128;
     room.resize(group * shared_stride + 128);
     all_shared = room.data() + (128 - reinterpret_cast<uintptr_t>(room.data()) % 128);
     shared_bytes = shared;
+    const std::vector<unsigned char> intact(GUARD, 0xa5);
+    for (unsigned block = 0; block < group; ++block)
+        memcpy(all_shared + block * shared_stride + shared, intact.data(), GUARD);
     const uint64_t groups = uint64_t(grid[0]) * grid[1] * grid[2] / group;
     for (uint64_t turn = 0; turn < groups; ++turn) {
-        first_block = (order & BACKWARD_BLOCKS ? groups - 1 - turn : turn) * group;
+        const uint64_t first = (order & BACKWARD_BLOCKS ? groups - 1 - turn : turn) * group;
         for (unsigned block = 0; block < group; ++block) {
+            blocks[block] = place_of(first + block, gridDim);
             // NaN: kernels must not rely on the contents of shared memory.
             memset(all_shared + block * shared_stride, 0xff, shared);
-            memset(all_shared + block * shared_stride + shared, 0xa5, GUARD);
         }
         run_blocks();
-        for (size_t k = 0; k < group * GUARD && code == FINISHED; ++k)
-            if (all_shared[k / GUARD * shared_stride + shared + k % GUARD] != 0xa5)
-                fail(SHARED_OVERRUN, "%s wrote %zu bytes behind its %u bytes of shared memory",
-                     entry.name, k % GUARD, shared);
+        for (unsigned block = 0; block < group && code == FINISHED; ++block) {
+            const unsigned char* guard = all_shared + block * shared_stride + shared;
+            if (memcmp(guard, intact.data(), GUARD) == 0) continue;
+            size_t k = 0;
+            while (guard[k] == 0xa5) ++k;
+            fail(SHARED_OVERRUN, "%s wrote %zu bytes behind its %u bytes of shared memory", entry.name, k,
+                 shared);
+        }
         if (code != FINISHED) {
             drop_fibers();
             return code;
