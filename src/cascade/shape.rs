@@ -91,13 +91,15 @@ impl CornerBeside {
         let e = self.measure()?;
         let ([a, b], [cosine, sine], [u, v]) = (self.sides, self.angle, self.change);
         let area = cross(a, b);
-        let of_length = [0, 1].map(|c| {
+        let of_length = |c: usize| {
             2.0 * (u / self.ratio * a[c] - cosine * (u * b[c] + v * a[c]) + v * self.ratio * b[c])
-        });
+        };
+        let of_length = [of_length(0), of_length(1)];
         let curvature = 2.0 * (u * u / self.ratio - 2.0 * cosine * u * v + v * v * self.ratio);
         let of_area = [u * b[1] - v * a[1], v * a[0] - u * b[0]];
         let scale = 1.0 / (2.0 * sine * area);
-        let first = [0, 1].map(|c| scale * of_length[c] - e / area * of_area[c]);
+        let first = |c: usize| scale * of_length[c] - e / area * of_area[c];
+        let first = [first(0), first(1)];
         let second = |c: usize, d: usize| {
             let mixed = of_length[c] * of_area[d] + of_length[d] * of_area[c];
             let own = if c == d { curvature } else { 0.0 };
@@ -105,12 +107,12 @@ impl CornerBeside {
         };
         let [to, square] = [4.0 * e * e * e, 12.0 * e * e];
         sum.value += e * e * e * e;
-        for (gradient, first) in sum.gradient.iter_mut().zip(first) {
-            *gradient += to * first;
+        let of_square = |c: usize, d: usize| square * first[c] * first[d] + to * second(c, d);
+        for c in 0..2 {
+            sum.gradient[c] += to * first[c];
+            sum.hessian[2 * c] += of_square(c, c);
         }
-        for (k, (c, d)) in [(0, 0), (0, 1), (1, 1)].into_iter().enumerate() {
-            sum.hessian[k] += square * first[c] * first[d] + to * second(c, d);
-        }
+        sum.hessian[1] += of_square(0, 1);
         Some(())
     }
 }
@@ -282,11 +284,12 @@ impl JoinedBlocks {
     fn seen(&self, (cell, k): (usize, usize), at: [f64; 2]) -> [[f64; 2]; 4] {
         let corners = &self.cells[cell].corners;
         let lift = corners[k].1;
-        [0, 1, 2, 3].map(|m| {
+        let other = |m: usize| {
             let (node, above) = corners[(k + m) % 4];
             let [x, y] = self.places[node];
-            if m == 0 { at } else { [x, y + (above - lift)] }
-        })
+            [x, y + (above - lift)]
+        };
+        [at, other(1), other(2), other(3)]
     }
 
     /// The corners that change with the place of a node, which is `at`.

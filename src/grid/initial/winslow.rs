@@ -204,17 +204,19 @@ impl Band {
                     for (value, pivot) in row[from..=from + half].iter_mut().zip(pivots) {
                         *value -= factor * pivot;
                     }
-                    self.right[r] = [0, 1].map(|c| self.right[r][c] - factor * right[c]);
+                    let [x, y] = self.right[r];
+                    self.right[r] = [x - factor * right[0], y - factor * right[1]];
                 }
             }
         }
         for k in (0..n).rev() {
             let row = &self.rows[k * width + half..(k + 1) * width];
-            let mut value = self.right[k];
+            let [mut x, mut y] = self.right[k];
             for (coefficient, known) in row[1..].iter().zip(&self.right[k + 1..]) {
-                value = [0, 1].map(|c| value[c] - coefficient * known[c]);
+                x -= coefficient * known[0];
+                y -= coefficient * known[1];
             }
-            self.right[k] = value.map(|value| value / row[0]);
+            self.right[k] = [x / row[0], y / row[0]];
         }
         &self.right
     }
