@@ -18,7 +18,8 @@ const MOST_SPILLED: u32 = 64;
 
 /// Compiles a text; the error is the compiler's output, warnings included.
 fn compile(text: &str, width: Width, capability: u32) -> Result<(), String> {
-    let (compiled, log) = compiled(text, width, capability, &[]);
+    // Warnings are those of the front end, which the time for optimised code does not change.
+    let (compiled, log) = compiled(text, width, capability, &["--Ofast-compile=max"]);
     if compiled && log.is_empty() { Ok(()) } else { Err(log) }
 }
 
@@ -33,6 +34,7 @@ fn compiled(text: &str, width: Width, capability: u32, more: &[&str]) -> (bool, 
         format!("-DREAL={}", width.c_type()),
         "--std=c++17".to_owned(),
         "-default-device".to_owned(),
+        "--minimal".to_owned(),
     ];
     let options: Vec<_> = options.into_iter().chain(more.iter().map(|&more| more.into())).collect();
     // SAFETY: the program is valid and is destroyed last.
