@@ -7,5 +7,6 @@ mod examples;
 mod fingerprint;
 mod gallery;
 mod layering;
+mod licences;
 mod pages;
 mod theory;
