@@ -50,6 +50,35 @@ const CASES: [(&str, &str); 30] = [
     ("three-elements", "Slat, main element and flap, overset grids"),
 ];
 
+/// Most Newton steps, largest skewness of 99 % of the cells, and that of all, for cases that tests/grid/golden.rs does not have:
+/// results of this program with a margin, which detect regressions. Last, by how much lines may turn to and fro, in degrees: beside
+/// the corners of a base as much as the surfaces do there, in the corners of a box to meet both sides, and in a cascade where five
+/// lines meet.
+const BOUNDS: [(&str, u64, f64, f64, f64); 22] = [
+    ("box", 6, 0.39, 0.67, 90.0),
+    ("compressor", 4, 0.26, 0.53, 90.0),
+    ("cylinder", 2, 0.012, 0.012, 1.0),
+    ("du-flatback-c", 5, 0.15, 0.2, 18.0),
+    ("e387", 5, 0.055, 0.07, 1.0),
+    ("ellipse-half", 4, 0.075, 0.078, 1.0),
+    ("flatback", 5, 0.1, 0.45, 1.0),
+    ("ground", 8, 0.47, 0.76, 90.0),
+    ("joukowski", 5, 0.036, 0.06, 1.0),
+    ("naca0006-thin", 5, 0.145, 0.96, 1.0),
+    ("naca0015-rounded", 5, 0.085, 0.1, 1.0),
+    ("naca23012-wake", 5, 0.052, 0.1, 1.0),
+    ("naca2412-reach", 5, 0.22, 0.92, 1.0),
+    ("naca2412-wedge", 5, 0.04, 0.06, 1.0),
+    ("naca4412", 5, 0.04, 0.055, 1.0),
+    ("propeller", 4, 0.29, 0.55, 90.0),
+    ("test-section", 7, 0.4, 0.68, 90.0),
+    ("turbine", 4, 0.34, 0.65, 90.0),
+    ("tunnel", 7, 0.36, 0.79, 90.0),
+    ("tunnel-walls", 7, 0.39, 0.68, 90.0),
+    ("tunnel-bump", 9, 0.56, 0.8, 90.0),
+    ("naca4412-plain-flap", 5, 0.054, 0.11, 1.0),
+];
+
 /// Largest mean difference per channel of pictures that are the same: lines may move by a fraction of a pixel where
 /// another machine rounds differently.
 const TOLERANCE: f64 = 2.0;
@@ -96,7 +125,9 @@ fn text_and_pictures_are_those_of_the_cases() {
     for (name, title) in CASES {
         let folder = folder.path().join(name);
         let report = fs::read_to_string(folder.join("report.json")).unwrap();
-        entry(&mut text, (name, title), &serde_json::from_str(&report).unwrap());
+        let report = serde_json::from_str(&report).unwrap();
+        assert_good(name, &report);
+        entry(&mut text, (name, title), &report);
         let drawn = rgb(&folder.join("grid.png"));
         assert_kept(&picture(name), BODY, &drawn);
         if name == OF_README {
@@ -108,6 +139,42 @@ fn text_and_pictures_are_those_of_the_cases() {
         fs::write(&page, &text).unwrap();
     }
     assert_eq!(fs::read_to_string(page).unwrap(), text, "UPDATE_DOCS=1 makes the page anew");
+}
+
+/// Asserts that a grid is good and within its bounds, and that those of elements fit each other, without findings.
+#[track_caller]
+fn assert_good(name: &str, report: &Value) {
+    assert_eq!(report["verdict"]["kind"], "good", "{name}");
+    if report["elements"].is_array() {
+        assert_eq!(report["overset"]["findings"], Value::Array(vec![]), "{name}");
+    }
+    let bounds = BOUNDS.iter().find(|(of, ..)| *of == name);
+    let Some((_, steps, p99_skewness, max_skewness, waves)) = bounds else { return };
+    let quality = |key: &str| report["quality"][key].as_f64().unwrap();
+    let at_most = |key: &str, most: f64| {
+        let found = quality(key);
+        assert!(found <= most, "{name}: {key} is {found}, at most {most}");
+    };
+    let newton = report["newton"]["iterations"].as_u64().unwrap();
+    assert!(newton <= *steps, "{name}: {newton} Newton steps");
+    at_most("p99_skewness", *p99_skewness);
+    at_most("max_skewness", *max_skewness);
+    at_most("wall_angle_error_max_deg", 0.01);
+    at_most("first_cell_max", 1.001 * quality("first_cell_min"));
+    at_most("waves_deg", *waves);
+}
+
+/// Each shipped case is in the gallery, but for one that takes long.
+#[test]
+fn every_shipped_case_is_in_the_gallery() {
+    let names = root().join("cases").read_dir().unwrap().map(|entry| entry.unwrap().path());
+    let mut cases: Vec<_> = names
+        .filter(|path| path.extension().is_some_and(|ending| ending == "toml"))
+        .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
+        .filter(|name| CASES.iter().all(|(of, _)| of != name))
+        .collect();
+    cases.sort();
+    assert_eq!(cases, ["tmr-naca0012"]);
 }
 
 /// Asserts that the picture at `path` is this view of a picture drawn today.

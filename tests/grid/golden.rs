@@ -1,4 +1,4 @@
-//! The shipped cases, run unchanged: properties on which a user may rely.
+//! Shipped cases, run unchanged: properties on which a user may rely. tests/documents/gallery.rs has the others.
 //!
 //! First cell, wall angle, far field and residual have the bounds of the requirements. The skewness that a
 //! corner of the wall forces is computed here from theory. The other bounds on skewness and Newton steps are
@@ -8,16 +8,12 @@
 #![allow(clippy::float_cmp, reason = "seams and lines of symmetry are exact")]
 
 use std::f64::consts::PI;
-use std::path::Path;
 
-use gridgen::case::{Case, CaseFile};
-use gridgen::generate::{BackendChoice, GridResult, RunOptions, make_grids};
+use gridgen::case::Case;
+use gridgen::generate::GridResult;
 use gridgen::grid::{Symmetry, Topology};
 
 use super::{assert_heights, assert_mirrored, case, make, shipped};
-
-/// The shipped cases of several elements.
-const ELEMENTS: [&str; 3] = ["naca4412-flap.toml", "three-elements.toml", "two-elements.toml"];
 
 /// Equiangle skewness up to which a cell is called excellent. Source: ANSYS Fluent User's Guide, "Mesh
 /// Quality", table of cell quality against skewness.
@@ -211,89 +207,6 @@ fn f6_section_is_good_and_symmetric_and_f6_half_is_its_half() {
     assert_eq!(grid.point(0, 0), [0.0, 0.0742 / 0.1412]);
     let span = (0..grid.ni).map(|i| grid.point(i, 0)[0]).fold(0.0, f64::max);
     assert!((span - 0.34 / 0.1412).abs() < 1e-3, "{span}");
-}
-
-/// Their grids are good and fit each other, without findings.
-#[test]
-fn shipped_cases_of_several_elements() {
-    for name in ELEMENTS {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases").join(name);
-        let case = CaseFile::from_file(&path, &[]).unwrap();
-        assert!(case.section().is_none(), "{name} is a case of one section");
-        let mut options = RunOptions::default();
-        options.backend = BackendChoice::Cpu;
-
-        let made = make_grids(&case, &options, &mut ()).unwrap();
-
-        assert!(made.is_good(), "{name}: {}", made.verdict);
-        assert!(made.checks.findings.is_empty(), "{name}: {:?}", made.checks.findings);
-    }
-}
-
-/// Cases that show what can be had, with bounds on Newton steps, on the 99th percentile of the skewness, and on its
-/// maximum.
-const OF_THE_GALLERY: [(&str, usize, f64, f64); 22] = [
-    ("box.toml", 6, 0.39, 0.67),
-    ("compressor.toml", 4, 0.26, 0.53),
-    ("cylinder.toml", 2, 0.012, 0.012),
-    ("du-flatback-c.toml", 5, 0.15, 0.2),
-    ("e387.toml", 5, 0.055, 0.07),
-    ("ellipse-half.toml", 4, 0.075, 0.078),
-    ("flatback.toml", 5, 0.1, 0.45),
-    ("ground.toml", 8, 0.47, 0.76),
-    ("joukowski.toml", 5, 0.036, 0.06),
-    ("naca0006-thin.toml", 5, 0.145, 0.96),
-    ("naca0015-rounded.toml", 5, 0.085, 0.1),
-    ("naca23012-wake.toml", 5, 0.052, 0.1),
-    ("naca2412-reach.toml", 5, 0.22, 0.92),
-    ("naca2412-wedge.toml", 5, 0.04, 0.06),
-    ("naca4412.toml", 5, 0.04, 0.055),
-    ("propeller.toml", 4, 0.29, 0.55),
-    ("test-section.toml", 7, 0.4, 0.68),
-    ("turbine.toml", 4, 0.34, 0.65),
-    ("tunnel.toml", 7, 0.36, 0.79),
-    ("tunnel-walls.toml", 7, 0.39, 0.68),
-    ("tunnel-bump.toml", 9, 0.56, 0.8),
-    ("naca4412-plain-flap.toml", 5, 0.054, 0.11),
-];
-
-#[test]
-fn the_cases_of_the_gallery_are_good() {
-    for (name, newton_iterations, p99_skewness, max_skewness) in OF_THE_GALLERY {
-        let (case, outcome) = made(name);
-        let quality = &outcome.quality;
-
-        assert!(outcome.is_good(), "{name}: {}", outcome.verdict);
-        assert!(outcome.newton_iterations() <= newton_iterations, "{name}: {outcome:?}");
-        assert!(quality.p99_skewness <= p99_skewness, "{name}: {}", quality.p99_skewness);
-        assert!(quality.max_skewness <= max_skewness, "{name}: {}", quality.max_skewness);
-        assert!(quality.wall_angle_error_max_deg <= 0.01, "{name}: {quality:?}");
-        let waves = quality.waves_deg;
-        // Beside the corners of a base lines turn by as much as the surfaces do there.
-        let most = if outcome.behind.is_some() { 18.0 } else { 1.0 };
-        // In the corners of a box lines turn to meet both sides, and in a cascade where five lines meet.
-        let turned = case.domain.is_some() || case.cascade.is_some();
-        let most = if turned { 90.0 } else { most };
-        assert!(waves <= most, "{name}: lines turn {waves} degrees to and fro");
-        assert_heights(quality, case.grid.first_cell, 1e-3, name);
-    }
-}
-
-#[test]
-fn every_shipped_case_is_tested_here() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases");
-    let names = folder.read_dir().unwrap().map(|entry| entry.unwrap().file_name());
-    let others = [&["naca0012-c.toml", "tmr-naca0012.toml"], &ELEMENTS[..]].concat();
-    let mut cases: Vec<_> = names
-        .map(|name| name.into_string().unwrap())
-        .filter(|name| Path::new(name).extension().is_some_and(|ending| ending == "toml"))
-        // C-grids are run by tests/grid/c_grid.rs.
-        .filter(|name| !others.contains(&name.as_str()))
-        .filter(|name| OF_THE_GALLERY.iter().all(|(other, ..)| other != name))
-        .collect();
-    cases.sort();
-
-    assert_eq!(cases, ["f6-half.toml", "f6-section.toml", "naca0012-blunt.toml", "naca0012.toml"]);
 }
 
 #[test]
