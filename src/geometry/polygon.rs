@@ -58,11 +58,15 @@ pub(crate) fn polygon_area(points: &[[f64; 2]]) -> f64 {
 /// Whether a closed polygon encloses a point: a ray from there crosses it an odd number of times. A point of the polygon
 /// itself may count as either.
 pub(crate) fn encloses(polygon: &[[f64; 2]], [x, y]: [f64; 2]) -> bool {
-    let next = polygon.iter().cycle().skip(1);
-    let crosses = |(a, b): &(&[f64; 2], &[f64; 2])| {
-        (a[1] > y) != (b[1] > y) && a[0] + (y - a[1]) / (b[1] - a[1]) * (b[0] - a[0]) > x
-    };
-    polygon.iter().zip(next).filter(crosses).count() % 2 == 1
+    let Some(mut a) = polygon.last() else { return false };
+    let mut inside = false;
+    for b in polygon {
+        if (a[1] > y) != (b[1] > y) && a[0] + (y - a[1]) / (b[1] - a[1]) * (b[0] - a[0]) > x {
+            inside = !inside;
+        }
+        a = b;
+    }
+    inside
 }
 
 /// First pair of segments that properly cross, `(i, k)` with i < k; segment i runs from point i to
