@@ -14,6 +14,7 @@ pub mod record;
 pub mod restart;
 
 pub use self::error::{IoError, WriteFault};
+pub use self::pieces::ByteSink;
 
 /// Name of the report in the output folder, the same for good and failed runs.
 pub const REPORT_FILE: &str = "report.json";

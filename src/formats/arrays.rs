@@ -18,7 +18,7 @@ use rayon::prelude::*;
 
 use super::block::{bits, reals};
 use super::mesh::{Span, layers, planes};
-use crate::files::pieces;
+use crate::files::{ByteSink, pieces};
 use crate::grid::Grid;
 use crate::grid::quality::CellMeasure;
 
@@ -36,7 +36,7 @@ pub(super) const CELL_ARRAYS: [(&str, CellMeasure); 3] = [
 
 /// Writes x, y and z of all points.
 pub(super) fn write_points(
-    out: &mut (impl Write + Send),
+    out: &mut ByteSink<'_>,
     grid: &Grid,
     span: Option<Span>,
     to_bytes: impl Fn(f64) -> [u8; F64_BYTES] + Sync,
@@ -52,7 +52,7 @@ pub(super) fn write_points(
 }
 
 pub(super) fn write_cells(
-    out: &mut (impl Write + Send),
+    out: &mut ByteSink<'_>,
     grid: &Grid,
     span: Option<Span>,
     measure: CellMeasure,
@@ -65,14 +65,14 @@ pub(super) fn write_cells(
 
 /// Writes rows of `length` numbers; `fill(j, row)` makes row j.
 fn write(
-    out: &mut (impl Write + Send),
+    out: &mut ByteSink<'_>,
     [rows, length]: [usize; 2],
     to_bytes: impl Fn(f64) -> [u8; F64_BYTES] + Sync,
     fill: impl Fn(usize, &mut [f64]) + Sync,
 ) -> io::Result<()> {
     let row_bytes = length * F64_BYTES;
     let together = (BATCH_BYTES / row_bytes).max(1);
-    pieces::write_batches(out, rows.div_ceil(together), |batch, bytes| {
+    pieces::write_batches(out, rows.div_ceil(together), &|batch, bytes| {
         let first = batch * together;
         bytes.resize(together.min(rows - first) * row_bytes, 0);
         bytes.par_chunks_mut(row_bytes).enumerate().for_each_init(
@@ -96,15 +96,15 @@ const EFFORT: Compression = Compression::fast();
 const NUMBER_BYTES: usize = size_of::<u64>();
 
 /// Compresses what is written and passes it on.
-pub(super) struct ZlibBlocks<'a, W> {
-    out: &'a mut W,
+pub(super) struct ZlibBlocks<'a> {
+    out: &'a mut ByteSink<'a>,
     pending: Vec<u8>,
     /// Compressed bytes of each block.
     lengths: Vec<u64>,
 }
 
-impl<'a, W: Write + Send> ZlibBlocks<'a, W> {
-    pub(super) fn new(out: &'a mut W) -> Self {
+impl<'a> ZlibBlocks<'a> {
+    pub(super) fn new(out: &'a mut ByteSink<'a>) -> Self {
         Self { out, pending: Vec::new(), lengths: Vec::new() }
     }
 
@@ -126,7 +126,7 @@ impl<'a, W: Write + Send> ZlibBlocks<'a, W> {
     }
 }
 
-impl<W: Write + Send> Write for ZlibBlocks<'_, W> {
+impl Write for ZlibBlocks<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let room = BLOCKS_A_BATCH * BLOCK_BYTES - self.pending.len();
         let taken = &bytes[..room.min(bytes.len())];

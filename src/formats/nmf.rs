@@ -6,13 +6,14 @@
 //! <https://crumsey.github.io/turbmodels/nmf_documentation.html>. FUN3D's order of axes and names are those
 //! that Construct2D writes for it.
 
-use std::io::{self, Write};
+use std::io;
 
 use super::block::ReadFault;
 use super::mesh::{Sides, Span};
 use super::plot3d::layout::Axes;
 use super::rim::{ReadZone, condition_of, farthest, tie};
 use crate::diagnostics::excerpt;
+use crate::files::ByteSink;
 use crate::grid::boundary::{Meets, PERIOD, Patch, Range, Segment, Side, SideKind, links, period};
 use crate::grid::vector::distance;
 use crate::grid::{Grid, Symmetry};
@@ -47,7 +48,7 @@ impl Face {
 /// sides of the cut one-to-one, and the ends of half a grid symmetric; the outflow of a C-grid is far
 /// field.
 pub fn write_to(
-    out: &mut impl Write,
+    out: &mut ByteSink<'_>,
     grids: &[&Grid],
     span: Option<Span>,
     axes: Axes,

@@ -3,7 +3,7 @@
 //! Layout: a text head, then arrays as raw big-endian bytes. Source: "VTK legacy file formats",
 //! <https://docs.vtk.org/en/latest/design_documents/VTKFileFormats.html>.
 
-use std::io::{self, Write};
+use std::io;
 
 use memchr::memchr;
 
@@ -12,6 +12,7 @@ use super::block::{Block, ReadFault, reals};
 use super::format::{FileContents, Format, Holds, MeshFile};
 use super::mesh::{Span, count, layers};
 use super::rim::{ReadZone, Reader};
+use crate::files::ByteSink;
 use crate::grid::Grid;
 
 pub(super) const FORMAT: Format = Format {
@@ -38,7 +39,7 @@ pub(super) const FORMAT: Format = Format {
 };
 
 /// Writes the grid, in the plane z = 0 or extruded, with the cell arrays of [`crate::formats::vts`].
-pub fn write_to(out: &mut (impl Write + Send), grid: &Grid, span: Option<Span>) -> io::Result<()> {
+pub fn write_to(out: &mut ByteSink<'_>, grid: &Grid, span: Option<Span>) -> io::Result<()> {
     let (ni, nj, nk) = (grid.ni, grid.nj, count(span));
     let (points, cells) = (ni * nj * nk, grid.cells() * layers(span));
     writeln!(out, "# vtk DataFile Version 3.0\ngrid of gridgen\nBINARY")?;

@@ -20,6 +20,7 @@ use super::data::{Compression, MeshData};
 use super::format::{FileContents, Format, Holds, MeshFile, of_zone};
 use super::mesh::{Span, count, layers};
 use super::rim::{ReadZone, Reader};
+use crate::files::ByteSink;
 use crate::files::atomic::Writer;
 use crate::files::contents;
 use crate::grid::Grid;
@@ -73,7 +74,7 @@ pub(super) const FORMAT: Format = Format {
 ///
 /// Points and cell measures are encoded by rows in parallel as they are written: besides two
 /// batches of rows, and as many compressed blocks, nothing is copied.
-pub fn write_to(out: &mut (impl Write + Send), grid: &Grid, span: Option<Span>) -> io::Result<()> {
+pub fn write_to(out: &mut ByteSink<'_>, grid: &Grid, span: Option<Span>) -> io::Result<()> {
     let file = File { grid, span };
     let mut offsets = [0; ARRAYS];
     for array in 1..ARRAYS {
@@ -152,7 +153,7 @@ impl File<'_> {
         (if array == 0 { points } else { grid.cells() * layers(span) }) * F64_BYTES
     }
 
-    fn write_array(&self, out: &mut (impl Write + Send), array: usize) -> io::Result<()> {
+    fn write_array(&self, out: &mut ByteSink<'_>, array: usize) -> io::Result<()> {
         let Self { grid, span } = *self;
         match array.checked_sub(1).map(|cells| CELL_ARRAYS[cells]) {
             None => write_points(out, grid, span, f64::to_le_bytes),

@@ -12,7 +12,9 @@
 //! <https://cgns.org/standard/FMM/hdf5.html>.
 
 use std::borrow::Cow;
-use std::io::{self, Write};
+use std::io;
+
+use crate::files::ByteSink;
 
 /// An address that leads nowhere.
 const UNDEFINED: u64 = u64::MAX;
@@ -33,11 +35,8 @@ const LAYOUT: u16 = 0x08;
 const GROUP_INFO: u16 = 0x0a;
 const ATTRIBUTE: u16 = 0x0c;
 
-/// A writer of a file's bytes.
-pub(super) type Out<'o> = dyn Write + Send + 'o;
-
 /// Writes the numbers of an array, little-endian.
-pub(super) type Fill<'a> = Box<dyn Fn(&mut Out<'_>) -> io::Result<()> + 'a>;
+pub(super) type Fill<'a> = Box<dyn Fn(&mut ByteSink<'_>) -> io::Result<()> + 'a>;
 
 /// Type of the numbers of an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -196,7 +195,7 @@ enum Object<'n, 'a> {
 }
 
 /// Writes a file whose root has these nodes below it.
-pub(super) fn write(out: &mut Out<'_>, children: Vec<Node<'_>>) -> io::Result<()> {
+pub(super) fn write(out: &mut ByteSink<'_>, children: Vec<Node<'_>>) -> io::Result<()> {
     let text = |name, text: &str, length| {
         let mut bytes = text.as_bytes().to_vec();
         bytes.resize(length, 0);

@@ -6,14 +6,14 @@
 mod hdf5;
 mod read;
 
-use std::io::{self, Write};
+use std::io;
 
-use self::hdf5::{Array, Fill, Node, Number, Out};
+use self::hdf5::{Array, Fill, Node, Number};
 use super::data::{Parts, given};
 use super::format::{FileContents, Format, Holds, MeshFile};
 use super::mesh::{Sides, Span, count};
 use super::rim::Reader;
-use crate::files::pieces;
+use crate::files::{ByteSink, pieces};
 use crate::grid::Grid;
 use crate::grid::boundary::{Meets, Outside, Patch, Range, Segment, Side, SideKind, period};
 use crate::grid::vector::difference;
@@ -76,11 +76,7 @@ const FRONT: (&str, &str) = ("front", "BCSymmetryPlane");
 /// itself, beside the family of its element, which separates the forces. An outer boundary that takes its
 /// values from other zones is `UserDefined` with the one `UserDefinedData_t` child `BCOverset`. Source:
 /// `readCGNSGrid.F90` of ADflow, <https://github.com/mdolab/adflow>.
-pub fn write_to(
-    out: &mut (impl Write + Send),
-    zones: &[Zone<'_>],
-    span: Option<Span>,
-) -> io::Result<()> {
+pub fn write_to(out: &mut ByteSink<'_>, zones: &[Zone<'_>], span: Option<Span>) -> io::Result<()> {
     let several = Parts::of_zones(zones) == Parts::Overset;
     let span = span.or(several.then_some(Span::ONE));
     let blocks: Vec<Block<'_>> =
@@ -234,10 +230,10 @@ impl<'a> Block<'a> {
             vec![array("CoordinateX", plane(&grid.x)), array("CoordinateY", plane(&grid.y))];
         if let Some(span) = span {
             let points = grid.x.len();
-            let fill = move |mut out: &mut Out<'_>| {
+            let fill = move |mut out: &mut ByteSink<'_>| {
                 (0..planes).try_for_each(|k| {
                     let z = span.z(k).to_le_bytes();
-                    pieces::write(&mut out, points, |piece| z.repeat(piece.len()))
+                    pieces::write(&mut out, points, &|piece| z.repeat(piece.len()))
                 })
             };
             arrays.push(array("CoordinateZ", Box::new(fill)));

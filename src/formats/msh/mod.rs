@@ -20,7 +20,7 @@ use super::format::{Converted, FileContents, Format, Holds, MeshFile};
 use super::mesh::Span;
 use super::quads::{self, Nodes};
 use super::rim::{ReadZone, Reader, condition_of};
-use crate::files::{IoError, WriteFault, atomic, pieces};
+use crate::files::{ByteSink, IoError, WriteFault, atomic, pieces};
 use crate::grid::boundary::Patch;
 use crate::grid::quality::CurvedQuality;
 use crate::grid::{Grid, cut_corner};
@@ -96,7 +96,7 @@ fn indivisible(grid: &Grid, span: Option<Span>, order: usize) -> Option<WriteFau
 /// # Errors
 /// Errors of `out`, and [`io::ErrorKind::InvalidInput`] where the order does not divide a count of cells.
 pub fn write_to(
-    out: &mut (impl Write + Send),
+    out: &mut ByteSink<'_>,
     grids: &[&Grid],
     span: Option<Span>,
     order: usize,
@@ -112,7 +112,7 @@ pub fn write_to(
     write_elements(out, &model)
 }
 
-fn write_groups(out: &mut impl Write, model: &Model<'_>) -> io::Result<()> {
+fn write_groups(out: &mut ByteSink<'_>, model: &Model<'_>) -> io::Result<()> {
     let groups = model.groups();
     writeln!(out, "$PhysicalNames\n{}", groups.len())?;
     for (k, (dimension, name)) in groups.iter().enumerate() {
@@ -121,7 +121,7 @@ fn write_groups(out: &mut impl Write, model: &Model<'_>) -> io::Result<()> {
     writeln!(out, "$EndPhysicalNames")
 }
 
-fn write_entities(out: &mut impl Write, model: &Model<'_>) -> io::Result<()> {
+fn write_entities(out: &mut ByteSink<'_>, model: &Model<'_>) -> io::Result<()> {
     let (entities, groups) = (model.entities(), model.groups());
     let count =
         |dimension| entities.iter().filter(|entity| entity.dimension() == dimension).count();
@@ -147,7 +147,7 @@ fn write_entities(out: &mut impl Write, model: &Model<'_>) -> io::Result<()> {
     writeln!(out, "$EndEntities")
 }
 
-fn write_nodes(out: &mut (impl Write + Send), model: &Model<'_>) -> io::Result<()> {
+fn write_nodes(out: &mut ByteSink<'_>, model: &Model<'_>) -> io::Result<()> {
     let entities: Vec<_> =
         model.entities().into_iter().filter(|entity| model.own_count(*entity) > 0).collect();
     let nodes = model.nodes();
@@ -166,7 +166,7 @@ fn write_nodes(out: &mut (impl Write + Send), model: &Model<'_>) -> io::Result<(
     writeln!(out, "$EndNodes")
 }
 
-fn write_elements(out: &mut (impl Write + Send), model: &Model<'_>) -> io::Result<()> {
+fn write_elements(out: &mut ByteSink<'_>, model: &Model<'_>) -> io::Result<()> {
     let entities: Vec<_> =
         model.entities().into_iter().filter(|entity| model.group(*entity).is_some()).collect();
     let all: usize = entities.iter().map(|entity| model.elements(*entity).count).sum();

@@ -47,7 +47,7 @@ fn write_zone_numbers(
     writeln!(out, "internalField nonuniform List<scalar> {}\n(", parts.cells())?;
     for (zone, cells) in parts.zone_cells().enumerate() {
         let line = format!("{zone}\n");
-        crate::files::pieces::write(out, cells, |piece| line.as_bytes().repeat(piece.len()))?;
+        crate::files::pieces::write(out, cells, &|piece| line.as_bytes().repeat(piece.len()))?;
     }
     let (walls, ends) = (mesh.walls().join("|"), ends(mesh));
     writeln!(

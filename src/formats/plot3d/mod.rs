@@ -9,7 +9,7 @@ pub(super) mod layout;
 mod read;
 mod write;
 
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 
 pub use self::layout::{Axes, ByteOrder, Dimensions, Encoding, Flavour, NumberPrecision};
@@ -20,9 +20,9 @@ use super::data::{MeshData, Parts};
 use super::format::{Converted, FileContents, Format, Holds, MeshFile};
 use super::nmf;
 use super::rim::Reader;
-use crate::files::IoError;
 use crate::files::atomic::check_own;
 use crate::files::atomic::{self, Made, Writer};
+use crate::files::{ByteSink, IoError};
 
 /// Single precision and two dimensions; as text a number is longer.
 const LEAST_BYTES: u64 = 8;
@@ -74,7 +74,7 @@ fn write(out: &mut Writer<'_>, m: &MeshData<'_>, dimensions: Dimensions) -> io::
     write_to(out, &m.blocks(), m.span, Flavour { dimensions, block_count, ..m.settings.plot3d })
 }
 
-fn write_map(out: &mut impl Write, m: &MeshData<'_>) -> io::Result<()> {
+fn write_map(out: &mut ByteSink<'_>, m: &MeshData<'_>) -> io::Result<()> {
     nmf::write_to(out, &m.blocks(), m.span, m.settings.plot3d.axes)
 }
 

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::layout::{Axes, ByteOrder, Dimensions, Encoding, Flavour, NumberPrecision};
 use crate::files::decimal::write_exponential;
-use crate::files::pieces;
+use crate::files::{ByteSink, pieces};
 use crate::formats::mesh::Span;
 use crate::grid::Grid;
 
@@ -20,7 +20,7 @@ const NUMBERS_A_LINE: usize = 3;
 /// With three dimensions there are the planes of the span, without one z = 0 and z = 1 (nk = 2), and
 /// (i, j, k) is right-handed; see [`Axes`] for what j and k are.
 pub fn write_to(
-    out: &mut (impl Write + Send),
+    out: &mut ByteSink<'_>,
     grids: &[&Grid],
     span: Option<Span>,
     flavour: Flavour,
@@ -113,7 +113,7 @@ impl<'a> Block<'a> {
 
     /// Writes numbers with an exponent by `E`, 17 significant digits for doubles, 9 for singles: both
     /// read back to the same bits. Each run begins a line of text.
-    fn write_text(&self, out: &mut (impl Write + Send)) -> io::Result<()> {
+    fn write_text(&self, out: &mut ByteSink<'_>) -> io::Result<()> {
         let lines = self.run.div_ceil(NUMBERS_A_LINE);
         let runs = self.points() / self.run;
         for coordinate in self.coordinates {
@@ -159,11 +159,11 @@ impl<'a> Block<'a> {
         self.points() as u64 * point as u64
     }
 
-    fn write_numbers(&self, out: &mut (impl Write + Send)) -> io::Result<()> {
+    fn write_numbers(&self, out: &mut ByteSink<'_>) -> io::Result<()> {
         let Flavour { byte_order: order, precision, .. } = self.flavour;
         for coordinate in self.coordinates {
             for run in 0..self.points() / self.run {
-                pieces::write(out, self.run, |piece| {
+                pieces::write(out, self.run, &|piece| {
                     let numbers = piece.map(|k| self.number(*coordinate, run, k));
                     match precision {
                         NumberPrecision::Single => {
@@ -178,7 +178,7 @@ impl<'a> Block<'a> {
         }
         if self.flavour.blanking {
             let blank = order.of(IN_THE_GRID.to_le_bytes());
-            pieces::write(out, self.points(), |piece| blank.repeat(piece.len()))?;
+            pieces::write(out, self.points(), &|piece| blank.repeat(piece.len()))?;
         }
         Ok(())
     }
@@ -193,9 +193,8 @@ const SUBRECORD_BYTES: u64 = 2_147_483_639;
 ///
 /// Each subrecord stands between two copies of its length; the first is negative where another
 /// subrecord follows, the last where one went before.
-#[derive(Debug)]
-pub struct FortranRecord<'a, W> {
-    out: &'a mut W,
+pub struct FortranRecord<'a> {
+    out: &'a mut ByteSink<'a>,
     /// Order of the bytes of lengths; none for a stream, which has no lengths.
     marks: Option<ByteOrder>,
     bytes: u64,
@@ -204,9 +203,14 @@ pub struct FortranRecord<'a, W> {
     limit: u64,
 }
 
-impl<'a, W: Write> FortranRecord<'a, W> {
+impl<'a> FortranRecord<'a> {
     /// A record of `bytes` bytes in subrecords of at most `limit` bytes.
-    pub fn new(out: &'a mut W, marks: Option<ByteOrder>, bytes: u64, limit: u64) -> Self {
+    pub fn new(
+        out: &'a mut ByteSink<'a>,
+        marks: Option<ByteOrder>,
+        bytes: u64,
+        limit: u64,
+    ) -> Self {
         Self { out, marks, bytes, written: 0, limit }
     }
 
@@ -217,7 +221,7 @@ impl<'a, W: Write> FortranRecord<'a, W> {
     }
 }
 
-impl<W: Write> Write for FortranRecord<'_, W> {
+impl Write for FortranRecord<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let start = self.written - self.written % self.limit;
         let length = self.limit.min(self.bytes - start);

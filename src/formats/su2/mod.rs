@@ -16,7 +16,7 @@ use super::mesh::{Sides, Span, count, layers, planes};
 use super::quads;
 use super::rim::{ReadZone, Reader, condition_of};
 use super::welded::Welded;
-use crate::files::pieces;
+use crate::files::{ByteSink, pieces};
 use crate::grid::boundary::Patch;
 use crate::grid::{Grid, Topology};
 
@@ -69,11 +69,7 @@ pub(super) const FORMAT: Format = Format {
 /// markers with the flow on their left, numbers in the shortest form that reads back to the same
 /// bits. Hexahedra are listed in layers, the nodes of each plane after those of the plane before, and the
 /// normals of the faces of all markers point out of the flow. A block behind a base has the marker `base` beside it.
-pub fn write_to(
-    out: &mut (impl Write + Send),
-    grids: &[&Grid],
-    span: Option<Span>,
-) -> io::Result<()> {
+pub fn write_to(out: &mut ByteSink<'_>, grids: &[&Grid], span: Option<Span>) -> io::Result<()> {
     let mesh = Welded::of_order(grids, 1);
     let (nodes, cells, layers) = (mesh.nodes(), mesh.cells(), layers(span));
     let (dimensions, cell_type) = if span.is_some() { (3, HEXAHEDRON) } else { (2, QUADRILATERAL) };

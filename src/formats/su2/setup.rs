@@ -2,8 +2,9 @@
 //! (doi:10.2514/6.1992-439), at the Mach number of NASA's low-speed cases. Options and values come from
 //! `config_template.cfg` of SU2 8.5.0.
 
-use std::io::{self, Write};
+use std::io;
 
+use crate::files::ByteSink;
 use crate::formats::data::{ForceReference, MeshData, given};
 use crate::formats::mesh::Sides;
 use crate::grid::boundary::period;
@@ -16,7 +17,7 @@ const PRESSURE: f64 = 101_325.0;
 
 /// Writes the set-up for the mesh in `file`, which has the markers `ends` at the ends of its span.
 pub(super) fn write_to(
-    out: &mut impl Write,
+    out: &mut ByteSink<'_>,
     mesh: &MeshData<'_>,
     file: &str,
     ends: &[&str],
