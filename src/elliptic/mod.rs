@@ -162,46 +162,16 @@ impl<B: EllipticBackend, T: Real> GridJacobian<B, T> {
 
     /// The whole operator by rows, on the host. The equations of a point on two walls are those of the unit matrix.
     pub fn to_csr(&self, backend: &B) -> Result<Csr> {
-        let (LevelSize { mi, mj, periodic }, walls) = (self.size, self.walls);
-        let pattern = EllPattern::nine_point(mi, mj, periodic);
+        let LevelSize { mi, mj, periodic } = self.size;
         let field = if self.short {
-            let mut entries = backend.matrix(&pattern)?;
+            let mut entries = backend.matrix(&EllPattern::nine_point(mi, mj, periodic))?;
             backend.entries(&self.field, &mut entries)?;
             backend.matrix_values(&entries)?
         } else {
             backend.matrix_values(&self.field)?
         };
         let columns = self.wall.as_ref().map(|wall| backend.matrix_values(wall)).transpose()?;
-        let of_walls = EllPattern::wall_columns(mi, mj, walls);
-        let rows = pattern.rows();
-        let entries = |row| pattern.row(row).map(|(at, column)| (column, field[at].widen()));
-        let point = |row: usize| (row / 2 % mi, row / 2 / mi);
-        let wall = |row| {
-            let values = columns.as_deref();
-            let entries = of_walls.row(row);
-            entries.filter_map(move |(at, column)| Some((column, values?[at].widen())))
-        };
-        Ok(Csr::from_rows((0..rows).map(|row| {
-            let (i, j) = point(row);
-            let corner = |&(column, _): &(usize, f64)| walls.corner(point(column), mi, mj);
-            if walls.corner((i, j), mi, mj) {
-                vec![(row, 1.0)]
-            } else if !self.transposed {
-                let kept = entries(row).filter(|&(column, _)| !walls.holds(point(column), mi, mj));
-                kept.chain(wall(row).filter(|entry| !corner(entry))).collect()
-            } else if !walls.holds((i, j), mi, mj) {
-                entries(row).filter(|entry| !corner(entry)).collect()
-            } else {
-                // The sum runs along the eta-line or the xi-line that ends at the point.
-                let of_j = (walls.0[0] && j == 0) || (walls.0[1] && j + 1 == mj);
-                let (points, step) =
-                    if of_j { (i..mi * mj, mi) } else { (mi * j..mi * (j + 1), 1) };
-                let along = points.step_by(step).flat_map(|at| [2 * at, 2 * at + 1]);
-                along
-                    .flat_map(|at| wall(at).filter(|&(to, _)| to == row).map(move |(_, b)| (at, b)))
-                    .collect()
-            }
-        })))
+        Ok(csr_of(self.size, self.walls, self.transposed, &field, columns.as_deref()))
     }
 
     /// Number of rows.
@@ -252,4 +222,43 @@ impl<B: EllipticBackend, T: Real> LinearOperator<B, T> for GridJacobian<B, T> {
             }
         }
     }
+}
+
+/// The rows of [`GridJacobian::to_csr`] from the values of the field and of the wall columns.
+fn csr_of<T: Real>(
+    LevelSize { mi, mj, periodic }: LevelSize,
+    walls: WalledSides,
+    transposed: bool,
+    field: &[T],
+    columns: Option<&[T]>,
+) -> Csr {
+    let pattern = EllPattern::nine_point(mi, mj, periodic);
+    let of_walls = EllPattern::wall_columns(mi, mj, walls);
+    let rows = pattern.rows();
+    let entries = |row| pattern.row(row).map(|(at, column)| (column, field[at].widen()));
+    let point = |row: usize| (row / 2 % mi, row / 2 / mi);
+    let wall = |row| {
+        let entries = of_walls.row(row);
+        entries.filter_map(move |(at, column)| Some((column, columns?[at].widen())))
+    };
+    Csr::from_rows((0..rows).map(|row| {
+        let (i, j) = point(row);
+        let corner = |&(column, _): &(usize, f64)| walls.corner(point(column), mi, mj);
+        if walls.corner((i, j), mi, mj) {
+            vec![(row, 1.0)]
+        } else if !transposed {
+            let kept = entries(row).filter(|&(column, _)| !walls.holds(point(column), mi, mj));
+            kept.chain(wall(row).filter(|entry| !corner(entry))).collect()
+        } else if !walls.holds((i, j), mi, mj) {
+            entries(row).filter(|entry| !corner(entry)).collect()
+        } else {
+            // The sum runs along the eta-line or the xi-line that ends at the point.
+            let of_j = (walls.0[0] && j == 0) || (walls.0[1] && j + 1 == mj);
+            let (points, step) = if of_j { (i..mi * mj, mi) } else { (mi * j..mi * (j + 1), 1) };
+            let along = points.step_by(step).flat_map(|at| [2 * at, 2 * at + 1]);
+            along
+                .flat_map(|at| wall(at).filter(|&(to, _)| to == row).map(move |(_, b)| (at, b)))
+                .collect()
+        }
+    }))
 }

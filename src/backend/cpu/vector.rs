@@ -198,7 +198,11 @@ fn sum<T: Real, C: Copy, const K: usize>(
     terms: [(C, &Vec<T>); K],
     value: &impl Fn(C) -> T,
 ) {
-    let terms = terms.map(|(alpha, x)| (value(alpha), x.as_slice()));
+    sum_of_numbers(y, beta, terms.map(|(alpha, x)| (value(alpha), x.as_slice())));
+}
+
+/// y ← β y + Σ αₖ xₖ in one pass.
+fn sum_of_numbers<T: Real, const K: usize>(y: &mut [T], beta: T, terms: [(T, &[T]); K]) {
     y.par_chunks_mut(PIECE).enumerate().for_each(|(piece, y)| {
         let start = piece * PIECE;
         let xs = terms.map(|(alpha, x)| (alpha, &x[start..start + y.len()]));

@@ -22,6 +22,9 @@ pub(super) struct LineSet<M> {
     pub(super) terms: [Vec<M>; 2],
 }
 
+/// Fills the operator of a panel: (colour, panel, number of its lines, operator).
+type PanelFill<'f, M> = dyn Fn(usize, usize, usize, &mut [M]) + Sync + 'f;
+
 impl<M: Real> LineSet<M> {
     pub(super) fn new(shape: PanelShape, storage: Storage) -> Self {
         let operator = shape.room(storage.width(shape));
@@ -39,7 +42,7 @@ impl<M: Real> LineSet<M> {
         guards: [Guard; 2],
     ) -> bool {
         let width = self.storage.width(self.shape);
-        self.factor(column, guards, |colour, panel, lanes, operator| {
+        self.factor(&column, guards, &|colour, panel, lanes, operator| {
             simd::run(Fill { blocks, colour, panel, lanes, width, operator });
         })
     }
@@ -52,7 +55,7 @@ impl<M: Real> LineSet<M> {
         guards: [Guard; 2],
     ) -> bool {
         let shape = self.shape;
-        self.factor(column, guards, |colour, panel, lanes, operator| {
+        self.factor(&column, guards, &|colour, panel, lanes, operator| {
             simd::run(Across { lines, shape, colour, panel, lanes, operator });
         })
     }
@@ -60,9 +63,9 @@ impl<M: Real> LineSet<M> {
     /// Factors the lines of all panels after `fill(colour, panel, lanes, operator)` of each.
     fn factor(
         &mut self,
-        column: impl Fn(usize, usize, usize) -> [M; 4] + Sync,
+        column: &(dyn Fn(usize, usize, usize) -> [M; 4] + Sync),
         guards: [Guard; 2],
-        fill: impl Fn(usize, usize, usize, &mut [M]) + Sync,
+        fill: &PanelFill<'_, M>,
     ) -> bool {
         let (shape, storage) = (self.shape, self.storage);
         let width = storage.width(shape);

@@ -13,7 +13,7 @@ const PIECE: usize = 16_384;
 fn for_each_panel<M: Real>(
     pairs: &mut [Vec<M>; 2],
     panel_len: usize,
-    work: impl Fn(usize, usize, &mut [M]) + Sync,
+    work: &(dyn Fn(usize, usize, &mut [M]) + Sync),
 ) {
     let together = (PIECE * 2 / panel_len).max(1);
     for (colour, values) in pairs.iter_mut().enumerate() {
@@ -40,7 +40,7 @@ pub(super) fn transpose<M: Real>(
     along: usize,
 ) {
     let from = from.shape;
-    for_each_panel(to, along * 2 * LANES, |colour, panel, target| {
+    for_each_panel(to, along * 2 * LANES, &|colour, panel, target| {
         simd::run(Turned { from, values, colour, panel, target });
     });
 }
@@ -83,7 +83,7 @@ impl<M: Real> Kernel for Turned<'_, M> {
 /// f ← r, a vector of pairs; `strides` are the points of r from line to line and from point to point along.
 pub(super) fn load<T: Real, M: Real>(r: &[T], strides: [usize; 2], to: &mut LineSet<M>) {
     let (panel_len, across) = (to.shape.panel_len(), to.shape.across);
-    for_each_panel(&mut to.f, panel_len, |colour, panel, f| {
+    for_each_panel(&mut to.f, panel_len, &|colour, panel, f| {
         for (point, f) in f.chunks_mut(2 * LANES).enumerate() {
             for (lane, line) in lanes(colour, panel, across) {
                 let k = 2 * (line * strides[0] + point * strides[1]);
@@ -119,7 +119,7 @@ pub(super) fn restrict<M: Real>(
     coarse: &mut LineSet<M>,
 ) {
     let to = coarse.shape;
-    for_each_panel(&mut coarse.f, to.panel_len(), |colour, panel, f| {
+    for_each_panel(&mut coarse.f, to.panel_len(), &|colour, panel, f| {
         let lanes = LANES.min(to.lines(colour) - panel * LANES);
         let fine = FineLines { residual, shape, panel, lanes };
         if colour == 0 {
@@ -217,7 +217,7 @@ pub(super) fn prolong<M: Real>(coarse: &LineSet<M>, coarsen_along: bool, fine: &
     let PanelShape { along, across, closed, ring, .. } = fine.shape;
     let panel_len = fine.shape.panel_len();
     let half = M::narrow(0.5);
-    for_each_panel(&mut fine.u, panel_len, |colour, panel, u| {
+    for_each_panel(&mut fine.u, panel_len, &|colour, panel, u| {
         let across_mean = |point: usize| -> [Lane<M>; 2] {
             let mut pair = [[M::zero(); LANES]; 2];
             for (lane, line) in lanes(colour, panel, across) {
