@@ -222,18 +222,16 @@ impl<'a> Block<'a> {
                 .above([exponents(LENGTH)])
         };
         let plane = |of: &'a [f64]| -> Fill<'a> {
-            Box::new(move |mut out| {
-                (0..planes).try_for_each(|_| pieces::write_numbers(&mut out, of))
-            })
+            Box::new(move |out| (0..planes).try_for_each(|_| pieces::write_numbers(out, of)))
         };
         let mut arrays =
             vec![array("CoordinateX", plane(&grid.x)), array("CoordinateY", plane(&grid.y))];
         if let Some(span) = span {
             let points = grid.x.len();
-            let fill = move |mut out: &mut ByteSink<'_>| {
+            let fill = move |out: &mut ByteSink<'_>| {
                 (0..planes).try_for_each(|k| {
                     let z = span.z(k).to_le_bytes();
-                    pieces::write(&mut out, points, &|piece| z.repeat(piece.len()))
+                    pieces::write(out, points, &|piece| z.repeat(piece.len()))
                 })
             };
             arrays.push(array("CoordinateZ", Box::new(fill)));
