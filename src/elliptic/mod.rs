@@ -160,7 +160,7 @@ impl<B: EllipticBackend, T: Real> GridJacobian<B, T> {
         Self { field, wall: None, walls, size, transposed: false, short: false }
     }
 
-    /// The whole operator by rows, on the host. The equations of a point on two walls are those of the unit matrix.
+    /// Copies the whole operator to the host, by rows. The equations of a point on two walls are those of the unit matrix.
     pub fn to_csr(&self, backend: &B) -> Result<Csr> {
         let LevelSize { mi, mj, periodic } = self.size;
         let field = if self.short {

@@ -18,7 +18,7 @@ const MOST_SPILLED: u32 = 64;
 
 /// Compiles a text; the error is the compiler's output, warnings included.
 fn compile(text: &str, width: Width, capability: u32) -> Result<(), String> {
-    // Warnings are those of the front end, which the time for optimised code does not change.
+    // The front end alone warns, so that optimised code would only take time.
     let (compiled, log) = compiled(text, width, capability, &["--Ofast-compile=max"]);
     if compiled && log.is_empty() { Ok(()) } else { Err(log) }
 }

@@ -97,8 +97,8 @@ static unsigned in_turn(unsigned k, unsigned n) { return order & BACKWARD_THREAD
 static void run_threads();
 static void place(unsigned t);
 
-// The fiber that goes on: one for a thread that has not started, that of the first thread in the queue, or, where no
-// thread can go on, the scheduler.
+// Returns the fiber that goes on: one for a thread that has not started, that of the first thread in the queue, or, where
+// no thread can go on, the scheduler.
 static Fiber& next() {
     if (code != FINISHED) return scheduler;
     if (started < total) {
