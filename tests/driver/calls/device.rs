@@ -287,6 +287,37 @@ fn large_downloads_bring_every_byte() {
     }
 }
 
+/// Nobody waits for them, however often their places come round.
+#[test]
+fn small_uploads_bring_what_the_host_held_when_they_were_asked_for() {
+    if elsewhere() {
+        return;
+    }
+    let device: Arc<dyn Device> = Arc::new(DriverDevice::open(0).unwrap());
+    let mut host = vec![0_u64; 3000];
+    for (held, lengths) in
+        [(true, [1, 2, 3, 63, 64, 65, 2047, 2048]), (false, [2048, 1, 2049, 9, 3000, 2048, 7, 2])]
+    {
+        for round in 1..4 {
+            hold(0, held);
+            let uploaded: Vec<_> = (lengths.iter().zip(1..))
+                .map(|(&length, k)| {
+                    host.fill(100 * round + k);
+                    Buffer::from_host(&device, &host[..length]).unwrap()
+                })
+                .collect();
+            host.fill(0);
+            hold(0, false);
+
+            for (buffer, k) in uploaded.iter().zip(1..) {
+                let mut found = vec![0; buffer.len()];
+                buffer.download(&mut found).unwrap();
+                assert!(found.iter().all(|word| *word == 100 * round + k), "{} words", found.len());
+            }
+        }
+    }
+}
+
 #[test]
 fn idle_memory_is_reused_once_and_for_requests_of_its_size() {
     if elsewhere() {

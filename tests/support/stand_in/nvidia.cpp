@@ -578,6 +578,10 @@ EXPORT int cuCtxRecordEvent(void* context, void* event) {
     record(static_cast<Event*>(event), streams_on(int(reinterpret_cast<uintptr_t>(context)) - 1));
     return SUCCESS;
 }
+EXPORT int cuEventQuery(void* event) {
+    const Event points = *static_cast<Event*>(event);
+    return points.captured ? int(CAPTURED_EVENT) : reached(points);
+}
 EXPORT int cuEventSynchronize(void* event) {
     if (static_cast<Event*>(event)->captured) return CAPTURED_EVENT;
     while (reached(*static_cast<Event*>(event)) == NOT_READY) usleep(1000);

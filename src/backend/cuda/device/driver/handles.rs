@@ -47,7 +47,7 @@ impl<T: Copy> Drop for Owned<T> {
 }
 
 /// Makes a context current until what is returned is dropped: a thread of another library keeps its own.
-pub(super) fn visit(context: &CudaContext) -> Result<Owned<sys::CUcontext>, DriverError> {
+fn visit(context: &CudaContext) -> Result<Owned<sys::CUcontext>, DriverError> {
     let before = result::ctx::get_current()?.unwrap_or(std::ptr::null_mut());
     context.bind_to_thread()?;
     Ok(Owned { handle: Handle(before), release: result::ctx::set_current, context: None })
@@ -77,10 +77,7 @@ pub(super) fn is_done(stream: &CudaStream) -> Result<bool, DriverError> {
 }
 
 /// Work of a stream from now on starts after that of another one, which must not be recorded. Both belong to a context.
-pub(super) fn order(
-    context: &Arc<CudaContext>,
-    streams: [sys::CUstream; 2],
-) -> Result<(), DriverError> {
+fn order(context: &Arc<CudaContext>, streams: [sys::CUstream; 2]) -> Result<(), DriverError> {
     use sys::CUstreamCaptureStatus_enum::CU_STREAM_CAPTURE_STATUS_NONE as NONE;
     // SAFETY: one stream is the device's, and who lends or borrows on the other keeps it.
     let [first, then] = streams.map(|stream| unsafe { context.wrap_borrowed_stream(stream) });
@@ -88,6 +85,30 @@ pub(super) fn order(
         return Err(DriverError(sys::CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED));
     }
     then.join(&first)
+}
+
+/// Work of the stream `other`, as DLPack numbers it, starts after the work of `own` so far, or the other way round where it
+/// comes `back`. Both belong to a context.
+pub(super) fn order_with(
+    context: &Arc<CudaContext>,
+    own: sys::CUstream,
+    other: i64,
+    back: bool,
+) -> Result<(), DriverError> {
+    use sys::CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED as FIRST_OF_RECORDINGS;
+    let _visit = visit(context)?;
+    let stream = std::ptr::with_exposed_provenance_mut(other.cast_unsigned() as usize);
+    match (back, other) {
+        (false, ..1) => Ok(()),
+        (false, 1..) => order(context, [own, stream]),
+        (true, 1 | 3..) => order(context, [stream, own]).or_else(|error| match error {
+            DriverError(code) if code >= FIRST_OF_RECORDINGS => Err(error),
+            // It was destroyed meanwhile.
+            _ => result::ctx::synchronize(),
+        }),
+        // It is not known, or may be another thread's.
+        (true, _) => result::ctx::synchronize(),
+    }
 }
 
 /// Pinned memory of the host, which has the same address on the GPU: words through which host and kernels

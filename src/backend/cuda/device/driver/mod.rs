@@ -10,18 +10,20 @@ mod staging;
 
 pub use self::info::{GpuInfo, Libraries, device, devices, fits, libraries, present};
 
-use self::handles::{LaunchableGraph, Pinned, is_done, order, streams, visit};
+use self::handles::{LaunchableGraph, Pinned, is_done, order_with, streams};
 use self::modules::{OpenGpu, has_clusters, launch_kernel};
 use self::recordings::KeptRecordings;
 use self::sharing::Imported;
-use self::staging::{MOST_BYTES, MOST_DOWNLOADS, ReadBacks, StagedDownloads, words};
+use self::staging::{
+    MOST_DOWNLOADS, MOST_UPLOADED, MOST_WORDS, ReadBacks, SmallUploads, StagedDownloads, words,
+};
 use super::{
-    Address, Device, Download, GRANTED, Granted, Mapped, Pool, Recording, Request, SharedWords,
-    StreamWait, check_length, fill,
+    Address, Device, Download, Granted, Mapped, Pool, Recording, Request, SharedWords, StreamWait,
+    fill,
 };
 use crate::backend::DeviceError;
 use crate::backend::cuda::launch::{Launch, ModuleKey, Result};
-use cudarc::driver::{CudaEvent, CudaStream, DriverError, result, sys};
+use cudarc::driver::{CudaEvent, CudaStream, result, sys};
 use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
@@ -54,6 +56,7 @@ pub struct DriverDevice {
     /// Whether launches go to the side stream.
     forked: AtomicBool,
     read_backs: ReadBacks,
+    uploads: SmallUploads,
     staging: Mutex<StagedDownloads>,
     stream: Arc<CudaStream>,
     gpu: Arc<OpenGpu>,
@@ -85,7 +88,8 @@ impl DriverDevice {
         let event = || gpu.context.new_event(None);
         let made = || Ok((streams(&gpu.context)?, [event()?, event()?]));
         let ([stream, side], side_work) = made().map_err(info.failed("making a stream"))?;
-        let read_backs = ReadBacks::new(&gpu.context).map_err(info.failed("pinned memory"))?;
+        let pinned = || Ok((ReadBacks::new(&gpu.context)?, SmallUploads::new(&gpu.context)?));
+        let (read_backs, uploads) = pinned().map_err(info.failed("pinned memory"))?;
         Ok(Self {
             info,
             pool: Pool::default(),
@@ -96,6 +100,7 @@ impl DriverDevice {
             side_work,
             forked: AtomicBool::new(false),
             read_backs,
+            uploads,
             staging: Mutex::default(),
             stream,
             gpu,
@@ -174,20 +179,6 @@ impl DriverDevice {
         let recorded = ended.record(&self.side).map_err(self.info.failed("beginning an exchange"));
         // The error of the work comes first.
         done.and(recorded)
-    }
-
-    /// Begins to download `words` words by a kernel to this place.
-    fn begin_read_back(&self, place: usize, from: Address, words: usize) -> Result<()> {
-        self.launch(GRANTED, Launch::copying(words, from, self.read_backs.address(place)))?;
-        let recorded = self.read_backs.record(place, &self.stream);
-        recorded.map_err(self.info.failed("copying from the device"))
-    }
-
-    /// Waits for the download to this place and reads it.
-    fn end_read_back(&self, place: usize, to: &mut [u8]) -> Result<()> {
-        check_length(to.len().min(MOST_BYTES), to.len())?;
-        self.wait_for_ranks()?;
-        self.read_backs.read(place, to).map_err(self.info.failed("a kernel"))
     }
 }
 
@@ -296,23 +287,9 @@ impl Device for DriverDevice {
     }
 
     fn share(&self, stream: i64, back: bool) -> Result<()> {
-        use sys::CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED as FIRST_OF_RECORDINGS;
-        let own = self.stream.cu_stream();
-        let other = std::ptr::with_exposed_provenance_mut(stream.cast_unsigned() as usize);
         // The wait would become a part of what another thread records.
         let _alone = self.recording.lock();
-        let context = &self.gpu.context;
-        let ordered = visit(context).and_then(|_visit| match (back, stream) {
-            (false, ..1) => Ok(()),
-            (false, 1..) => order(context, [own, other]),
-            (true, 1 | 3..) => order(context, [other, own]).or_else(|error| match error {
-                DriverError(code) if code >= FIRST_OF_RECORDINGS => Err(error),
-                // It was destroyed meanwhile.
-                _ => result::ctx::synchronize(),
-            }),
-            // It is not known, or may be another thread's.
-            (true, _) => result::ctx::synchronize(),
-        });
+        let ordered = order_with(&self.gpu.context, self.stream.cu_stream(), stream, back);
         ordered.map_err(self.info.failed("lending memory"))
     }
 
@@ -328,6 +305,11 @@ impl Device for DriverDevice {
 
     fn upload(&self, _: Granted, from: &[u8], to: Address) -> Result<()> {
         self.begin()?;
+        if let Some(words) = words(to, from.len(), MOST_UPLOADED)
+            && !self.forked.load(Ordering::Relaxed)
+        {
+            return self.upload_words(from, words, to);
+        }
         self.wait_for_ranks()?;
         // SAFETY: the caller owns the memory at `to`; `from` outlives the copy, since the stream
         // is waited for.
@@ -338,7 +320,7 @@ impl Device for DriverDevice {
 
     fn download(&self, _: Granted, from: Address, to: &mut [u8]) -> Result<()> {
         self.begin()?;
-        if let Some(words) = words(from, to.len()) {
+        if let Some(words) = words(from, to.len(), MOST_WORDS) {
             let (place, _alone) = self.read_backs.own();
             self.begin_read_back(place, from, words)?;
             return self.end_read_back(place, to);
@@ -357,7 +339,7 @@ impl Device for DriverDevice {
 
     fn begin_download(&self, granted: Granted, from: Address, bytes: usize) -> Result<Download> {
         self.begin()?;
-        if let Some(words) = words(from, bytes) {
+        if let Some(words) = words(from, bytes, MOST_WORDS) {
             let (number, place) = self.read_backs.next();
             self.begin_read_back(place, from, words)?;
             return Ok(Download::Begun(number));

@@ -1,13 +1,15 @@
 //! Large downloads: in pieces through pinned memory, from which several threads copy them on. Where the memory is not
 //! pinned the driver does so with one thread, and waits for each page that is touched for the first time. Also small
-//! downloads that are waited for later.
+//! downloads that are waited for later, and small uploads for which nobody waits.
 
+use super::DriverDevice;
 use super::handles::Pinned;
-use crate::backend::cuda::device::Address;
+use crate::backend::cuda::device::{Address, Device, GRANTED, check_length};
+use crate::backend::cuda::launch::{Launch, Result};
 use cudarc::driver::{CudaContext, CudaEvent, CudaStream, DriverError};
 use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::{panic, thread};
 
 /// Bytes of a piece.
@@ -109,21 +111,32 @@ impl StagedDownloads {
 /// Most downloads that are unfinished at a time.
 pub(super) const MOST_DOWNLOADS: usize = 8;
 /// Most words of one.
-const MOST_WORDS: usize = 256;
-const WORD: usize = size_of::<u64>();
+pub(super) const MOST_WORDS: usize = 512;
 /// Most bytes of one.
-pub(super) const MOST_BYTES: usize = MOST_WORDS * WORD;
+const MOST_BYTES: usize = MOST_WORDS * WORD;
+/// Uploads that may be unfinished at a time without a wait.
+const UPLOADS: usize = 8;
+/// Most words of one: those of some thousand nodes.
+pub(super) const MOST_UPLOADED: usize = 2048;
+const WORD: usize = size_of::<u64>();
+/// Places of pinned memory for a word.
+const HALVES: usize = WORD / size_of::<AtomicU32>();
 
-/// The words of a download of `bytes` bytes, if it is a small one of whole words.
-pub(super) fn words(from: Address, bytes: usize) -> Option<usize> {
-    let whole = bytes.is_multiple_of(WORD) && from.is_multiple_of(WORD as Address);
-    (whole && (1..=MOST_WORDS).contains(&(bytes / WORD))).then_some(bytes / WORD)
+/// The words of `bytes` bytes at an address of the device, if they are whole ones and at most `most`.
+pub(super) fn words(at: Address, bytes: usize, most: usize) -> Option<usize> {
+    let whole = bytes.is_multiple_of(WORD) && at.is_multiple_of(WORD as Address);
+    (whole && (1..=most).contains(&(bytes / WORD))).then_some(bytes / WORD)
+}
+
+/// An event for each of `count` places.
+fn events(context: &Arc<CudaContext>, count: usize) -> Result<Vec<CudaEvent>, DriverError> {
+    (0..count).map(|_| context.new_event(None)).collect()
 }
 
 /// Places for the words of small downloads, which are used in turn.
 pub(super) struct ReadBacks {
     /// The last place serves downloads that are waited for at once, so that they replace no other one.
-    places: Pinned<{ (MOST_DOWNLOADS + 1) * MOST_WORDS * 2 }>,
+    places: Pinned<{ (MOST_DOWNLOADS + 1) * MOST_WORDS * HALVES }>,
     /// The event that ends the download to each place.
     ended: Vec<CudaEvent>,
     waited_for: Mutex<()>,
@@ -136,9 +149,7 @@ impl ReadBacks {
     pub(super) fn new(context: &Arc<CudaContext>) -> Result<Self, DriverError> {
         Ok(Self {
             places: Pinned::zeros(context)?,
-            ended: (0..=MOST_DOWNLOADS)
-                .map(|_| context.new_event(None))
-                .collect::<Result<_, _>>()?,
+            ended: events(context, MOST_DOWNLOADS + 1)?,
             waited_for: Mutex::default(),
             begun: AtomicUsize::new(0),
         })
@@ -163,7 +174,7 @@ impl ReadBacks {
 
     /// The address at which the kernel stores the words of a place.
     pub(super) fn address(&self, place: usize) -> Address {
-        self.places[place * MOST_WORDS * 2].as_ptr() as Address
+        self.places[place * MOST_WORDS * HALVES].as_ptr() as Address
     }
 
     /// The download to this place ends when the work queued so far has ended.
@@ -174,10 +185,82 @@ impl ReadBacks {
     /// Waits for the download to this place and reads it: at most [`MOST_BYTES`].
     pub(super) fn read(&self, place: usize, to: &mut [u8]) -> Result<(), DriverError> {
         self.ended[place].synchronize()?;
-        let words = &self.places[place * MOST_WORDS * 2..];
+        let words = &self.places[place * MOST_WORDS * HALVES..];
         for (to, word) in to.as_chunks_mut().0.iter_mut().zip(words) {
             *to = word.load(Ordering::Acquire).to_ne_bytes();
         }
         Ok(())
+    }
+}
+
+/// Places for the words of small uploads, which are used in turn. A copy by the driver would have to be waited for, since
+/// the caller's memory may be freed before it ends.
+pub(super) struct SmallUploads {
+    places: Pinned<{ UPLOADS * MOST_UPLOADED * HALVES }>,
+    /// The event that ends the upload from each place.
+    ended: Vec<CudaEvent>,
+    /// The last place that was used.
+    last: Mutex<usize>,
+}
+
+impl SmallUploads {
+    /// Places within this context, which is current.
+    pub(super) fn new(context: &Arc<CudaContext>) -> Result<Self, DriverError> {
+        let (places, ended) = (Pinned::zeros(context)?, events(context, UPLOADS)?);
+        Ok(Self { places, ended, last: Mutex::default() })
+    }
+
+    /// The next place; one thread has it at a time.
+    pub(super) fn next(&self) -> MutexGuard<'_, usize> {
+        let mut place = self.last.lock();
+        *place = (*place + 1) % UPLOADS;
+        place
+    }
+
+    /// Whether the last upload from this place has ended.
+    pub(super) fn is_free(&self, place: usize) -> bool {
+        self.ended[place].is_complete()
+    }
+
+    /// Puts at most [`MOST_UPLOADED`] words to a place that is free; returns the address at which a kernel reads them.
+    pub(super) fn put(&self, place: usize, from: &[u8]) -> Address {
+        let words = &self.places[place * MOST_UPLOADED * HALVES..];
+        for (from, word) in from.as_chunks().0.iter().zip(words) {
+            word.store(u32::from_ne_bytes(*from), Ordering::Release);
+        }
+        words[0].as_ptr() as Address
+    }
+
+    /// The upload from this place ends when the work queued so far has ended.
+    pub(super) fn record(&self, place: usize, stream: &CudaStream) -> Result<(), DriverError> {
+        self.ended[place].record(stream)
+    }
+}
+
+/// Small transfers.
+impl DriverDevice {
+    /// Begins to download `words` words by a kernel to this place.
+    pub(super) fn begin_read_back(&self, place: usize, from: Address, words: usize) -> Result<()> {
+        self.launch(GRANTED, Launch::copying(words, from, self.read_backs.address(place)))?;
+        let recorded = self.read_backs.record(place, &self.stream);
+        recorded.map_err(self.info.failed("copying from the device"))
+    }
+
+    /// Uploads `words` words by a kernel, for which the caller does not wait.
+    pub(super) fn upload_words(&self, from: &[u8], words: usize, to: Address) -> Result<()> {
+        let place = self.uploads.next();
+        if !self.uploads.is_free(*place) {
+            self.wait()?;
+        }
+        let at = self.uploads.put(*place, from);
+        self.launch(GRANTED, Launch::copying(words, at, to))?;
+        self.uploads.record(*place, &self.stream).map_err(self.info.failed("copying to the device"))
+    }
+
+    /// Waits for the download to this place and reads it.
+    pub(super) fn end_read_back(&self, place: usize, to: &mut [u8]) -> Result<()> {
+        check_length(to.len().min(MOST_BYTES), to.len())?;
+        self.wait_for_ranks()?;
+        self.read_backs.read(place, to).map_err(self.info.failed("a kernel"))
     }
 }
