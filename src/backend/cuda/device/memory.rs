@@ -14,13 +14,40 @@ use std::sync::Arc;
 /// `len` values of `T` in a device's memory, freed when dropped. A copy to or from another length is
 /// refused with [`DeviceError::Length`].
 pub struct Buffer<T> {
-    device: Arc<dyn Device>,
+    block: Arc<Block>,
     address: Address,
     len: usize,
-    /// Streams of other libraries that may read it.
-    lent: Mutex<BTreeSet<i64>>,
     values: PhantomData<T>,
 }
+
+/// A block of a device's memory, of one buffer or of several, freed with the last of them.
+struct Block {
+    device: Arc<dyn Device>,
+    address: Address,
+    bytes: usize,
+    /// Streams of other libraries that may read it.
+    lent: Mutex<BTreeSet<i64>>,
+}
+
+impl Block {
+    /// Memory with its previous contents.
+    fn unset(device: &Arc<dyn Device>, bytes: usize) -> Result<Self> {
+        let address = device.allocate(bytes)?;
+        Ok(Self { device: device.clone(), address, bytes, lent: Mutex::default() })
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        // Memory that others may read at any time is not used again.
+        if self.lent.get_mut().iter().all(|&stream| self.device.share(stream, true).is_ok()) {
+            self.device.free(GRANTED, self.address, self.bytes);
+        }
+    }
+}
+
+/// Bytes at whose multiples the buffers of a block begin, as blocks themselves do.
+const ALIGNED: usize = 256;
 
 /// Bytes of `len` values, one at least: every buffer has an address of its own.
 fn bytes_of<T>(len: usize) -> usize {
@@ -33,6 +60,26 @@ impl<T: bytemuck::Pod> Buffer<T> {
         let buffer = Self::unset(device, len)?;
         device.clear(GRANTED, buffer.address, bytes_of::<T>(len))?;
         Ok(buffer)
+    }
+
+    /// Zeros in buffers of several lengths. They share a block, which is cleared at once.
+    pub(crate) fn several_zeros<const N: usize>(
+        device: &Arc<dyn Device>,
+        lengths: [usize; N],
+    ) -> Result<[Self; N]> {
+        let mut bytes = 0;
+        let starts = lengths.map(|len| {
+            let start = bytes;
+            bytes += bytes_of::<T>(len).next_multiple_of(ALIGNED);
+            start as Address
+        });
+        let block = Arc::new(Block::unset(device, bytes)?);
+        device.clear(GRANTED, block.address, bytes)?;
+        let mut buffers = starts.into_iter().zip(lengths);
+        Ok([(); N].map(|()| {
+            let (start, len) = buffers.next().unwrap_or_default();
+            Self::of_block(&block, start, len)
+        }))
     }
 
     /// A copy of `host`.
@@ -63,9 +110,12 @@ impl<T: bytemuck::Pod> Buffer<T> {
         if len > most {
             return Err(DeviceError::Length { there: most, asked: len });
         }
-        let address = device.allocate(bytes_of::<T>(len))?;
-        let (device, lent) = (device.clone(), Mutex::default());
-        Ok(Self { device, address, len, lent, values: PhantomData })
+        Ok(Self::of_block(&Arc::new(Block::unset(device, bytes_of::<T>(len))?), 0, len))
+    }
+
+    /// `len` values that begin `start` bytes behind the start of a block.
+    fn of_block(block: &Arc<Block>, start: Address, len: usize) -> Self {
+        Self { block: block.clone(), address: block.address + start, len, values: PhantomData }
     }
 
     pub fn len(&self) -> usize {
@@ -78,7 +128,7 @@ impl<T: bytemuck::Pod> Buffer<T> {
 
     /// Number of the GPU whose memory it is; none for what is no GPU.
     pub fn ordinal(&self) -> Option<usize> {
-        self.device.ordinal()
+        self.block.device.ordinal()
     }
 
     /// Lends the memory to another library, whose work on a stream comes after the device's so far; the device uses
@@ -86,8 +136,8 @@ impl<T: bytemuck::Pod> Buffer<T> {
     /// it: 1 is the legacy default stream, 2 the calling thread's, a greater one a handle; -1 asks for no order.
     pub fn lend(&self, stream: i64) -> Result<()> {
         // Memory borrowed on another stream is often read on the default one, too.
-        self.lent.lock().extend([stream, 1]);
-        self.device.share(stream, false)
+        self.block.lent.lock().extend([stream, 1]);
+        self.block.device.share(stream, false)
     }
 
     /// Address of the first value.
@@ -108,19 +158,19 @@ impl<T: bytemuck::Pod> Buffer<T> {
     /// All values ← host, of the same length.
     pub fn upload(&self, host: &[T]) -> Result<()> {
         check_length(self.len, host.len())?;
-        self.device.upload(GRANTED, bytemuck::cast_slice(host), self.address)
+        self.block.device.upload(GRANTED, bytemuck::cast_slice(host), self.address)
     }
 
     /// The leading values ← host.
     pub fn upload_part(&self, host: &[T]) -> Result<()> {
         check_room(host.len(), [self.len])?;
-        self.device.upload(GRANTED, bytemuck::cast_slice(host), self.address)
+        self.block.device.upload(GRANTED, bytemuck::cast_slice(host), self.address)
     }
 
     /// The leading values to the host.
     pub fn download(&self, host: &mut [T]) -> Result<()> {
         check_room(host.len(), [self.len])?;
-        self.device.download(GRANTED, self.address, bytemuck::cast_slice_mut(host))
+        self.block.device.download(GRANTED, self.address, bytemuck::cast_slice_mut(host))
     }
 
     /// All values on the host.
@@ -138,19 +188,19 @@ impl<T: bytemuck::Pod> Buffer<T> {
         check_room(places.end, [self.len])?;
         let mut host = vec![T::zeroed(); places.len()];
         let bytes = bytemuck::cast_slice_mut(&mut host);
-        self.device.download(GRANTED, self.address_of(places.start), bytes)?;
+        self.block.device.download(GRANTED, self.address_of(places.start), bytes)?;
         Ok(host)
     }
 
     /// All values ← those of another buffer of the same length on the same device.
     pub fn copy_from(&self, other: &Self) -> Result<()> {
         check_length(self.len, other.len)?;
-        self.device.copy(GRANTED, other.address, self.address, self.len * size_of::<T>())
+        self.block.device.copy(GRANTED, other.address, self.address, self.len * size_of::<T>())
     }
 
     /// All values ← 0.
     pub fn clear(&self) -> Result<()> {
-        self.device.clear(GRANTED, self.address, self.len * size_of::<T>())
+        self.block.device.clear(GRANTED, self.address, self.len * size_of::<T>())
     }
 }
 
@@ -189,15 +239,6 @@ impl<T> From<Option<&Buffer<T>>> for Pointer<T> {
 impl<T: Real> From<&Buffer<T>> for Pointer<Reals> {
     fn from(buffer: &Buffer<T>) -> Self {
         Self::to(buffer.address)
-    }
-}
-
-impl<T> Drop for Buffer<T> {
-    fn drop(&mut self) {
-        // Memory that others may read at any time is not used again.
-        if self.lent.get_mut().iter().all(|&stream| self.device.share(stream, true).is_ok()) {
-            self.device.free(GRANTED, self.address, bytes_of::<T>(self.len));
-        }
     }
 }
 

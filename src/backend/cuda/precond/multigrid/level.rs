@@ -137,16 +137,19 @@ impl<M: Real> CudaLevel<M> {
             let size = LevelSize { mi: size.mj, mj: size.mi, periodic: false };
             Self::new(backend, size, size.mi, kind).map(Box::new)
         });
-        let values = kind.values() + xi_values;
+        let values = (kind.values() + xi_values) * row * size.mj;
+        let of_points = [values, 2 * row * size.mj, 2 * row * (size.mj + 2)];
+        let [operator, f, u] = Buffer::several_zeros(device, of_points)?;
+        let [bad, borders] = Buffer::several_zeros(device, [2, 4])?;
         Ok(Self {
             size,
             kind,
             half,
-            operator: Buffer::zeros(device, values * row * size.mj)?,
-            f: Buffer::zeros(device, 2 * row * size.mj)?,
-            u: Buffer::zeros(device, 2 * row * (size.mj + 2))?,
-            bad: Buffer::zeros(device, 2)?,
-            borders: Buffer::zeros(device, 4)?,
+            operator,
+            f,
+            u,
+            bad,
+            borders,
             inverse: None,
             turned: turned.transpose()?,
             part: None,
