@@ -1,5 +1,7 @@
 //! The distribution of the growth of neighbouring cells.
 
+use std::cmp::Reverse;
+
 use rayon::prelude::*;
 
 use super::cell::edge_length_squared;
@@ -40,41 +42,47 @@ fn along(grid: &Grid, direction: usize) -> Growth {
     let columns = size[0];
     let mut ratios = vec![0.0; columns * size[1]];
     let rows = ratios.par_chunks_mut(columns).enumerate();
-    // The first of the largest, with its number.
-    let worse = |a: (f64, usize), b: (f64, usize)| {
-        if b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)).is_gt() { b } else { a }
-    };
-    let least = (f64::from_bits(u64::MAX), usize::MAX);
-    let of_rows = rows.map(|(j, ratios)| {
-        GrowthRow::fill(grid, direction, j, ratios);
-        ratios.iter().zip(j * columns..).map(|(ratio, nth)| (*ratio, nth)).fold(least, worse)
-    });
-    let (largest, worst) = of_rows.reduce(|| least, worse);
-    let mut node = [worst % columns, worst / columns];
+    let of_rows = rows.map(|(j, ratios)| (GrowthRow::fill(grid, direction, j, ratios), Reverse(j)));
+    let (most, Reverse(j)) = of_rows.max().unwrap_or_default();
+    // The first of the largest.
+    let row = &ratios[j * columns..][..columns];
+    let i = row.iter().position(|&ratio| key(ratio) == most).unwrap_or_default();
+    let mut node = [i, j];
     node[direction] += 1;
     let at = grid.point(node[0], node[1]);
-    Growth { largest, node, at, p99: percentile(&ratios, PERCENTILE) }
+    Growth { largest: row[i], node, at, p99: percentile(&ratios, PERCENTILE) }
 }
 
-/// ratios ← those of the edges from the nodes `first`, `first` + 1, … by `step` and of the next ones.
+/// A number in the order of [`f64::total_cmp`], of which the largest of a row is found by vector instructions.
+#[inline(always)]
+fn key(ratio: f64) -> i64 {
+    let bits = ratio.to_bits().cast_signed();
+    bits ^ (((bits >> 63) as u64) >> 1).cast_signed()
+}
+
+/// ratios ← those of the edges from the nodes `first`, `first` + 1, … by `step` and of the next ones, most ← the largest
+/// [`key`].
 struct GrowthRow<'a> {
     grid: &'a Grid,
     first: usize,
     step: usize,
     ratios: &'a mut [f64],
+    most: &'a mut i64,
 }
 
 impl<'a> GrowthRow<'a> {
-    /// ratios ← those at the nodes of line j along i (`direction` 0) or j (1).
-    fn fill(grid: &'a Grid, direction: usize, j: usize, ratios: &'a mut [f64]) {
-        simd::run(Self { grid, first: j * grid.ni, step: [1, grid.ni][direction], ratios });
+    /// ratios ← those at the nodes of line j along i (`direction` 0) or j (1); returns the largest [`key`].
+    fn fill(grid: &'a Grid, direction: usize, j: usize, ratios: &'a mut [f64]) -> i64 {
+        let (first, step, mut most) = (j * grid.ni, [1, grid.ni][direction], i64::MIN);
+        simd::run(GrowthRow { grid, first, step, ratios, most: &mut most });
+        most
     }
 }
 
 impl Kernel for GrowthRow<'_> {
     #[inline(always)]
     fn run(self) {
-        let Self { grid: Grid { x, y, .. }, first, step, ratios } = self;
+        let Self { grid: Grid { x, y, .. }, first, step, ratios, most } = self;
         let n = ratios.len();
         // The slices have exactly the nodes that the loop reads, so it needs no bounds checks.
         let [x0, x1, x2] = [0, 1, 2].map(|k| &x[first + k * step..][..n]);
@@ -84,5 +92,12 @@ impl Kernel for GrowthRow<'_> {
             let before = edge_length_squared([x0[k], y0[k]], node);
             ratios[k] = ratio(before, edge_length_squared(node, [x2[k], y2[k]])).sqrt();
         }
+        // A number behind a reference would be stored in each turn.
+        let mut largest = i64::MIN;
+        for k in 0..n {
+            let key = key(ratios[k]);
+            largest = if key > largest { key } else { largest };
+        }
+        *most = largest;
     }
 }
