@@ -267,11 +267,12 @@ KERNEL(find_value, uint64 n, const double* values, double wanted, uint64* first)
     }
 }
 
-// Adds to counts[d] the number of values with digit d after the prefix `low`, and behind these to counts of values with
-// digit d after `high`, if that is another one. The digit is BIN_BITS bits of a value from `shift` on, the prefix the
+// Adds to counts[d] the number of values with digit d after the prefix found[0], and behind these to counts of values with
+// digit d after found[1], if that is another one. The digit is BIN_BITS bits of a value from `shift` on, the prefix the
 // bits above it. Values are not negative, so that the order of their bits is their own order, and NaN comes last.
-KERNEL(histogram, uint64 n, const double* values, uint64 low, uint64 high, uint32 shift, uint32* counts) {
+KERNEL(histogram, uint64 n, const double* values, const uint64* found, uint32 shift, uint32* counts) {
     const uint32 bins = 1u << BIN_BITS;
+    const uint64 low = found[0], high = found[1];
     __shared__ uint32 own[2 * bins];
     for (uint32 d = threadIdx.x; d < 2 * bins; d += blockDim.x) own[d] = 0;
     __syncthreads();
@@ -284,4 +285,33 @@ KERNEL(histogram, uint64 n, const double* values, uint64 low, uint64 high, uint3
     __syncthreads();
     for (uint32 d = threadIdx.x; d < 2 * bins; d += blockDim.x)
         if (own[d] > 0) atomicAdd(counts + d, own[d]);
+}
+
+// The next digits of two order statistics: found[m] has the digits of number m so far, found[2 + m] its rank among the values
+// that begin with them. `parts` holds the counts of all ranks, as `histogram` leaves them; counts, the own ones, <- 0.
+// One block of a thread for each digit.
+KERNEL(find_digits, uint32 ranks, const uint32* parts, uint32* counts, uint64* found) {
+    const uint32 bins = 1u << BIN_BITS, digit = threadIdx.x;
+    __shared__ uint64 sums[bins];
+    const uint64 prefix[2] = {found[0], found[1]}, nth[2] = {found[2], found[3]};
+    uint64 number[2] = {0, 0};
+    for (uint32 rank = 0; rank < ranks; ++rank)
+        for (uint32 m = 0; m < 2; ++m)
+            number[m] += parts[(2 * rank + (prefix[0] == prefix[1] ? 0 : m)) * bins + digit];
+    for (uint32 m = 0; m < 2; ++m) {
+        __syncthreads();
+        sums[digit] = number[m];
+        for (uint32 step = 1; step < bins; step *= 2) {
+            __syncthreads();
+            const uint64 before = digit < step ? 0 : sums[digit - step];
+            __syncthreads();
+            sums[digit] += before;
+        }
+        // The sums of the digits before are known by the thread that has the digit.
+        const uint64 end = sums[digit], start = end - number[m];
+        if (nth[m] < start || nth[m] >= end) continue;
+        found[m] = prefix[m] << BIN_BITS | digit;
+        found[2 + m] = nth[m] - start;
+    }
+    counts[digit] = counts[bins + digit] = 0;
 }

@@ -38,44 +38,30 @@ impl CudaBackend {
     }
 
     /// The percentile of `n` values of all ranks, of which none is negative; NaN comes last. Digit by digit, histograms
-    /// of the digits that follow the leading ones give those of both order statistics beside it.
+    /// of the digits that follow the leading ones give those of both order statistics beside it; the host waits once.
     fn percentile(&self, values: &Buffer<f64>, n: usize) -> Result<f64> {
         let (below, fraction) = order_of(PERCENTILE, n);
-        // The digits so far, and how many values with these come before the order statistic.
-        let mut found = [below, (below + 1).min(n - 1)].map(|rank| (0_u64, rank));
-        for shift in (0..u64::BITS).step_by(BIN_BITS as usize).rev() {
-            let prefixes = found.map(|(prefix, _)| prefix);
-            let histograms = self.histograms(values, prefixes, shift)?;
-            for (prefix, rank) in &mut found {
-                let after = usize::from(*prefix != prefixes[0]);
-                for (digit, count) in (0..).zip(&histograms[after]) {
-                    if *rank < *count {
-                        *prefix = *prefix << BIN_BITS | digit;
-                        break;
-                    }
-                    *rank -= count;
-                }
-            }
-        }
-        let [value, next] = found.map(|(bits, _)| f64::from_bits(bits));
-        Ok(value + (next - value) * fraction)
-    }
-
-    /// Values of all ranks by the digit from bit `shift` on: of those whose digits above it are the first prefix, and of
-    /// those with the second one, if that is another.
-    fn histograms(
-        &self,
-        values: &Buffer<f64>,
-        prefixes: [u64; 2],
-        shift: u32,
-    ) -> Result<[Vec<usize>; 2]> {
-        let (bins, n) = (1 << BIN_BITS, values.len());
+        let bins = 1 << BIN_BITS;
         let counts = Buffer::<u32>::zeros(&self.device, 2 * bins)?;
-        launch!(self => histogram[f64, LaunchShape::reduction(n)](n as u64, values, prefixes, shift,
-            &counts))?;
-        let parts = self.all_parts(&counts, |_| 2 * bins)?;
-        let sum = |bin: usize| parts.iter().map(|part| part[bin] as usize).sum();
-        Ok([0, bins].map(|first| (first..first + bins).map(sum).collect()))
+        let ranks = self.ranks.as_ref();
+        let all = ranks.map(|ranks| Buffer::<u32>::unset(&self.device, ranks.size * counts.len()));
+        let all = all.transpose()?;
+        let nth = [below, (below + 1).min(n - 1)].map(|nth| nth as u64);
+        let found = Buffer::from_host(&self.device, &[0, 0, nth[0], nth[1]])?;
+        let (size, shape) = (values.len() as u64, LaunchShape::reduction(values.len()));
+        for shift in (0..u64::BITS).step_by(BIN_BITS as usize).rev() {
+            launch!(self => histogram[f64, shape](size, values, &found, shift, &counts))?;
+            if let (Some(ranks), Some(all)) = (ranks, &all) {
+                let bytes = counts.len() * size_of::<u32>();
+                ranks.communicator.all_gather(counts.address(), all.address(), bytes)?;
+            }
+            let parts =
+                (ranks.map_or(1, |ranks| ranks.size as u32), all.as_ref().unwrap_or(&counts));
+            launch!(self => find_digits[f64, LaunchShape::new(1, bins as u32)](parts, &counts, &found))?;
+        }
+        let found = found.to_host()?;
+        let [value, next] = [0, 1].map(|k| f64::from_bits(found[k]));
+        Ok(value + (next - value) * fraction)
     }
 }
 

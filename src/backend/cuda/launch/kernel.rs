@@ -118,7 +118,7 @@ sources! {
     }
     Quality "quality.cu" ONE ONE [COMMON, COLUMNS] {
         restore_symmetry, cut_columns, place_nodes, measure_cells, measure_ratios, measure_turning,
-        measure_lines, measure_angles, find_value, histogram,
+        measure_lines, measure_angles, find_value, histogram, find_digits,
     }
     Tiles "tiles.cu" BOTH NONE [COMMON] {
         factor_tiles, solve_tiles,
