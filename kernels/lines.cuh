@@ -33,10 +33,15 @@ __device__ inline Team<CHUNK> team(uint32 lines, uint32 chunks) {
     return team;
 }
 
+// Whether the threads of a warp take turns along a line. A short chunk has a point of each parity, which stands beside that of
+// the next chunk.
+template <bool XI, int CHUNK>
+constexpr bool takes_turns = XI && CHUNK != SHORT_CHUNK;
+
 // The points of a segment of a line by thread. Its recurrence has chunks of CHUNK points. Memory is read
 // and written by neighbouring threads at neighbouring points: eta-lines beside one another are neighbours, a
-// chunk is a thread's own there; along a xi-line the threads of a warp take turns, and exchange values.
-template <bool XI, int CHUNK>
+// chunk is a thread's own there; along a xi-line of long chunks the threads of a warp take TURNS, and exchange values.
+template <bool TURNS, int CHUNK>
 struct Points {
     const Team<CHUNK>& team;
     int first;
@@ -47,7 +52,7 @@ struct Points {
     __device__ int in_chunk(int k) const { return first + int(team.chunk) * CHUNK + k; }
     // The point that this thread reads and writes in turn k.
     __device__ int in_turn(int k) const {
-        if (!XI) return in_chunk(k);
+        if (!TURNS) return in_chunk(k);
         const uint32 before = team.chunk - team.in_warp();
         return first + int(before * CHUNK + k * team.span + team.in_warp());
     }
@@ -172,9 +177,9 @@ struct Couplings<XI, false> {
     }
 };
 
-// u on the lines beside the points of a thread, zero where the points are not `surrounded`. The points of an eta-line follow
+// u on the lines beside the points of a thread, zero where the points are not `surrounded`. Without TURNS the points follow
 // one another, from `first` on.
-template <bool XI, bool COMPACT, Walls WALLS>
+template <bool XI, bool COMPACT, Walls WALLS, bool TURNS = XI>
 struct Beside {
     const Line<XI, COMPACT, WALLS>& line;
     const Pair* u;
@@ -183,7 +188,7 @@ struct Beside {
 
     __device__ Beside(const Line<XI, COMPACT, WALLS>& line, const Pair* u, int first, bool surrounded)
         : line(line), u(u), surrounded(surrounded) {
-        if (XI) return;
+        if (TURNS) return;
         load(1, first - 1);
         load(2, first);
     }
@@ -192,9 +197,9 @@ struct Beside {
         left[slot] = load_if(there, u + line.left(l));
         right[slot] = load_if(there, u + line.right(l));
     }
-    // Takes point l, the next of an eta-line.
+    // Takes point l, the next one without TURNS.
     __device__ void move_to(int l) {
-        if (XI) {
+        if (TURNS) {
             load(0, l - 1);
             load(1, l);
         } else {
@@ -279,10 +284,10 @@ struct Held {
 };
 
 // u <- y at the points of a segment that the recurrence has; y is left in the order of turns.
-template <bool XI, bool COMPACT, Walls WALLS, int CHUNK>
-__device__ inline void store_points(const Line<XI, COMPACT, WALLS>& line, const Points<XI, CHUNK>& points,
+template <bool XI, bool COMPACT, Walls WALLS, bool TURNS, int CHUNK>
+__device__ inline void store_points(const Line<XI, COMPACT, WALLS>& line, const Points<TURNS, CHUNK>& points,
                                     Pair (&y)[CHUNK], Pair* u) {
-    if (XI) exchange<false>(points.team, y);
+    if (TURNS) exchange<false>(points.team, y);
     const int open = line.solved() ? line.open() : 0;
 #pragma unroll
     for (int k = 0; k < CHUNK; ++k)
@@ -290,8 +295,8 @@ __device__ inline void store_points(const Line<XI, COMPACT, WALLS>& line, const 
 }
 
 // The solution of a segment but the first, in the order of turns.
-template <bool XI, bool COMPACT, Walls WALLS, int CHUNK>
-__device__ inline void load_solution(const Line<XI, COMPACT, WALLS>& line, const Points<XI, CHUNK>& points,
+template <bool XI, bool COMPACT, Walls WALLS, bool TURNS, int CHUNK>
+__device__ inline void load_solution(const Line<XI, COMPACT, WALLS>& line, const Points<TURNS, CHUNK>& points,
                                      const Held<XI, CHUNK>& held, uint32 segment, Pair (&y)[CHUNK], const Pair* u) {
     const int open = line.solved() ? line.open() : 0;
 #pragma unroll
@@ -299,7 +304,7 @@ __device__ inline void load_solution(const Line<XI, COMPACT, WALLS>& line, const
         const int l = points.in_turn(k);
         y[k] = held.all() ? held.y_of(segment, k) : load_if(l < open, u + line.at(l));
     }
-    if (XI && held.all()) exchange<false>(points.team, y);
+    if (TURNS && held.all()) exchange<false>(points.team, y);
 }
 
 // u <- solution on the lines of one colour, those of this block of lines, for the values beside them, which are
@@ -332,8 +337,10 @@ __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, ui
     const Pair* f = reinterpret_cast<const Pair*>(f_values);
     Pair* u = reinterpret_cast<Pair*>(u_values);
     const int segment = int(chunks) * CHUNK;
-    // Lines that short chunks solve have one segment.
-    const uint32 segments = CHUNK == SHORT_CHUNK ? 1 : uint32((line.along() + segment - 1) / segment);
+    // Lines that short chunks solve have one segment. They load what follows the recurrences before these: a thread has registers
+    // for it.
+    constexpr bool SHORT = CHUNK == SHORT_CHUNK, TURNS = takes_turns<XI, CHUNK>;
+    const uint32 segments = SHORT ? 1 : uint32((line.along() + segment - 1) / segment);
     const Held<XI, CHUNK> held(team, segments, held_segments);
     uint32 turn = 0;
 
@@ -345,20 +352,30 @@ __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, ui
     const bool both = line.bordered_above();
     // Before and after a xi-line stands what another band has there, or zero.
     Pair carry = XI && live ? u[line.at(-1)] : pair(0, 0);
+    auto load_behind = [&] { return XI && live ? u[line.at(along)] : pair(0, 0); };
+    const Pair behind = SHORT ? load_behind() : pair(0, 0);
     Pair ends[end_count(WALLS)];
+    // Corrections of a short line's points, the coupling of its first point with the second, and the equation of the last point
+    // of a closed one.
+    Block corrections[CHUNK], first_next;
+    Sides last_sides;
+    Block last_pivot;
+    Block reach = SHORT && XI && condensed && live ? line.a.closing()[line.at(open)] : diagonal(0);
     if constexpr (TRANSPOSED) {
         ends_of_transposed(line, team, segments, zero, f, u, ends);
         carry = ends[0];
     }
     for (uint32 s = 0; s < segments; ++s) {
-        const Points<XI, CHUNK> points(team, s);
+        const Points<TURNS, CHUNK> points(team, s);
         Block prev[CHUNK];
         const bool surrounded = live && !zero && !TRANSPOSED;
-        Beside<XI, COMPACT, WALLS> beside(line, u, points.in_turn(0), surrounded);
+        Beside<XI, COMPACT, WALLS, TURNS> beside(line, u, points.in_turn(0), surrounded);
 #pragma unroll
         for (int k = 0; k < CHUNK; ++k) {
             const int l = points.in_turn(k), at = line.at(l);
             const bool there = l < along;
+            if (SHORT && condensed)
+                corrections[k] = load_if(there, (XI ? line.a.closing() : line.a.border()) + at);
             // The ends of transposed lines are given.
             const bool first_given = TRANSPOSED && l == 0, last_given = TRANSPOSED && both && l + 1 == along;
             const bool solved = l < open && !first_given && !last_given;
@@ -383,12 +400,17 @@ __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, ui
             y[k] = pivot * b;
             if (first_given) y[k] = carry;
             if (last_given) y[k] = ends[end_count(WALLS) - 1];
-            if (XI && live && !there) y[k] = u[line.at(along)];
+            if (XI && live && !there) y[k] = SHORT ? behind : load_behind();
             const Sides along_line = couplings.along_line();
+            if (SHORT && !XI && l == 0) first_next = along_line.after;
+            if (SHORT && XI && there && l == open) {
+                last_sides = along_line;
+                last_pivot = line.pivot()[at];
+            }
             prev[k] = pivot * along_line.before;
             next[k] = pivot * along_line.after;
         }
-        if (XI) exchange<true>(team, next), exchange<true>(team, prev), exchange<true>(team, y);
+        if (TURNS) exchange<true>(team, next), exchange<true>(team, prev), exchange<true>(team, y);
         Affine map = {diagonal(1), pair(0, 0)};
 #pragma unroll
         for (int k = 0; k < CHUNK; ++k)
@@ -411,9 +433,9 @@ __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, ui
         carry = carries[team.line];
     }
 
-    carry = XI && live ? u[line.at(along)] : pair(0, 0);
+    carry = SHORT ? behind : load_behind();
     for (uint32 s = segments; s-- > 0;) {
-        const Points<XI, CHUNK> points(team, s);
+        const Points<TURNS, CHUNK> points(team, s);
         if (s + 1 < segments && held.holds(s)) {
 #pragma unroll
             for (int k = 0; k < CHUNK; ++k) y[k] = held.y_of(s, k), next[k] = held.next_of(s, k);
@@ -424,7 +446,7 @@ __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, ui
                 y[k] = live ? u[at] : pair(0, 0);
                 next[k] = live ? line.pivot()[at] * line.next(at) : diagonal(0);
             }
-            if (XI) exchange<true>(team, y), exchange<true>(team, next);
+            if (TURNS) exchange<true>(team, y), exchange<true>(team, next);
         }
         Affine map = {diagonal(1), pair(0, 0)};
 #pragma unroll
@@ -460,8 +482,8 @@ __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, ui
         if (both) __syncthreads();
         if (live && team.chunk == 0) {
             const int at = line.at(0);
-            if (along > 1) subtract(wall_right, line.next(at), y[1]);
-            closings[team.line] = line.a.border()[at] * wall_right;
+            if (along > 1) subtract(wall_right, SHORT ? first_next : line.next(at), y[1]);
+            closings[team.line] = (SHORT ? corrections[0] : line.a.border()[at]) * wall_right;
             if (both) {
                 const int last = line.at(along - 1);
                 Pair right = firsts[team.line];
@@ -474,13 +496,12 @@ __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, ui
         const Pair terms = closings[team.line];
         if (both) above = lasts[team.line];
         for (uint32 s = 0; s < segments; ++s) {
-            const Points<XI, CHUNK> points(team, s);
+            const Points<TURNS, CHUNK> points(team, s);
             if (s > 0) load_solution(line, points, held, s, y, u);
-            Block walled[CHUNK];
 #pragma unroll
-            for (int k = 0; k < CHUNK; ++k) {
+            for (int k = 0; k < CHUNK && !SHORT; ++k) {
                 const int l = points.in_turn(k);
-                walled[k] = load_if(l < along, line.a.border() + line.at(l));
+                corrections[k] = load_if(l < along, line.a.border() + line.at(l));
             }
 #pragma unroll
             for (int k = 0; k < CHUNK; ++k) {
@@ -488,7 +509,7 @@ __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, ui
                 if (l >= along) break;
                 const int at = line.at(l);
                 Pair value = y[k];
-                subtract(value, walled[k], terms);
+                subtract(value, corrections[k], terms);
                 if (both) {
                     subtract(value, line.a.border(1)[at], above);
                     if (l + 1 == along) value = above;
@@ -502,18 +523,19 @@ __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, ui
     __syncthreads();
     if (live && team.chunk == open % segment / CHUNK) {
         const int at = line.at(open);
+        if (!SHORT) last_sides = line.along_line(at), last_pivot = line.pivot()[at];
         Pair b = closings[team.line];
-        subtract(b, line.prev(at), lasts[team.line]);
-        subtract(b, line.next(at), firsts[team.line]);
-        closings[team.line] = line.pivot()[at] * b;
+        subtract(b, last_sides.before, lasts[team.line]);
+        subtract(b, last_sides.after, firsts[team.line]);
+        closings[team.line] = last_pivot * b;
     }
     __syncthreads();
     const Pair closing = closings[team.line];
-    const Block reach = live ? line.a.closing()[line.at(open)] : diagonal(0);
+    if (!SHORT && live) reach = line.a.closing()[line.at(open)];
     const int near = int(reach.xx), far = int(reach.yy);
-    exchange<false>(team, y);
+    if (TURNS) exchange<false>(team, y);
     for (uint32 s = 0; s < segments; ++s) {
-        const Points<XI, CHUNK> points(team, s);
+        const Points<TURNS, CHUNK> points(team, s);
         if (s > 0) load_solution(line, points, held, s, y, u);
 #pragma unroll
         for (int k = 0; k < CHUNK; ++k) {
@@ -521,7 +543,8 @@ __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, ui
             if (l >= along) break;
             const int at = line.at(l);
             Pair value = y[k];
-            if (l < near || (l >= far && l < open)) subtract(value, line.a.closing()[at], closing);
+            if (l < near || (l >= far && l < open))
+                subtract(value, SHORT ? corrections[k] : line.a.closing()[at], closing);
             u[at] = l < open ? value : closing;
         }
     }

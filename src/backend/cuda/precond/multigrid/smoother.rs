@@ -256,16 +256,17 @@ struct Team {
 }
 
 impl Team {
-    /// A team whose lines of `along` points are solved in segments, of which it holds as many as there is room for, behind a
-    /// pair for each point of xi-lines and one more for each thread, through which these exchange values.
+    /// A team whose lines of `along` points are solved in segments, of which it holds as many as there is room for; where
+    /// the threads take turns along a line behind a pair for each point and one more for each thread, through which they
+    /// exchange values.
     fn new<M: Real>(
         (lines, chunks): (usize, usize),
         (along, chunk): (usize, usize),
-        xi: bool,
+        turns: bool,
         room: usize,
     ) -> Self {
         let threads = lines * chunks;
-        let exchanged = if xi { 2 * threads * (chunk + 1) } else { 0 };
+        let exchanged = if turns { 2 * threads * (chunk + 1) } else { 0 };
         // A block and a pair a point, and a pair a point of the last segment.
         let values = |held| {
             threads * chunk * if held > 0 { held * BLOCK_VALUES + 2 * (held + 1) } else { 0 }
@@ -304,5 +305,5 @@ fn xi_team<M: Real>(along: usize, chunk: usize, room: usize) -> Team {
     } else {
         (1, chunks.next_multiple_of(WARP).min(line_threads::<M>()))
     };
-    Team::new::<M>((lines, chunks), (along, chunk), true, room)
+    Team::new::<M>((lines, chunks), (along, chunk), chunk != SHORT_CHUNK, room)
 }
