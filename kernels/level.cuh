@@ -71,7 +71,7 @@ struct LevelLayout : LevelLayoutFields {
     // more than a launch can have along y.
     __device__ bool tall() const { return mj > MOST_BLOCKS * LEVEL_J; }
     __device__ uint32 tile_i() const { return (tall() ? blockIdx.y : blockIdx.x) * LEVEL_I; }
-    __device__ uint32 tile_j() const { return (tall() ? blockIdx.x : blockIdx.y) * LEVEL_J; }
+    __device__ uint32 tile_j(uint32 rows = LEVEL_J) const { return (tall() ? blockIdx.x : blockIdx.y) * rows; }
     // Place of column i; a column that holds zeros for i = -1.
     __device__ int column(int i) const {
         return i < 0 ? int(half) - 1 : (i & 1) * int(half) + (i >> 1);

@@ -18,7 +18,8 @@ __device__ void restrict_residual(const LevelLayout& fine, real* values, const r
     Pair* const to_u = reinterpret_cast<Pair*>(coarse_u);
     __shared__ Pair residuals[2 * LEVEL_J + 1][2 * LEVEL_I + 1];
     const bool both = coarse.mj != fine.mj;
-    const uint32 first_i = coarse.tile_i(), first_j = coarse.tile_j();
+    const uint32 tile_rows = blockDim.x == FLAT_THREADS ? FLAT_ROWS : LEVEL_J;
+    const uint32 first_i = coarse.tile_i(), first_j = coarse.tile_j(tile_rows);
     const bool border = (fine.edges & ~EDGE_COMPACT) && !fine.wraps() &&
                         (first_i == 0 || first_i + LEVEL_I >= coarse.mi);
     const uint32 skipped_row = both && !border ? solved : 2;
@@ -27,10 +28,10 @@ __device__ void restrict_residual(const LevelLayout& fine, real* values, const r
     const uint32 even = skipped_column == 0 ? 0 : LEVEL_I + 1;
     const uint32 odd = skipped_column == 1 ? 0 : LEVEL_I;
     const uint32 row_step = skipped_row < 2 ? 2 : 1, row_start = skipped_row == 0 ? 1 : 0;
-    const uint32 rows = both ? (skipped_row == 0   ? LEVEL_J
-                                : skipped_row == 1 ? LEVEL_J + 1
-                                                   : 2 * LEVEL_J + 1)
-                             : LEVEL_J;
+    const uint32 rows = both ? (skipped_row == 0   ? tile_rows
+                                : skipped_row == 1 ? tile_rows + 1
+                                                   : 2 * tile_rows + 1)
+                             : tile_rows;
     for (uint32 item = threadIdx.x; item < rows * (even + odd); item += blockDim.x) {
         const uint32 c = item % (even + odd);
         const uint32 column = c < even ? 2 * c : 2 * (c - even) + 1;
@@ -47,7 +48,7 @@ __device__ void restrict_residual(const LevelLayout& fine, real* values, const r
     __syncthreads();
     const uint32 x = threadIdx.x % LEVEL_I, y = threadIdx.x / LEVEL_I;
     const uint32 i = first_i + x, j = first_j + y;
-    if (y >= LEVEL_J || i >= coarse.mi || j >= coarse.mj) return;
+    if (y >= tile_rows || i >= coarse.mi || j >= coarse.mj) return;
     Pair sum = pair(0, 0);
     for (uint32 dj = 0; dj < (both ? 3 : 1); ++dj) {
         const uint32 row = both ? 2 * y + dj : y;
@@ -66,7 +67,7 @@ __device__ void restrict_residual(const LevelLayout& fine, real* values, const r
 
 // The full storage takes more registers, and walls at the ends of the xi-lines more time.
 #define RESTRICT(name, COMPACT, WALLS)                                                                            \
-    BOUNDED_KERNEL(RESTRICT_THREADS, name, LevelLayout fine, real* a, const real* f, const real* u,               \
+    BOUNDED_KERNEL(LEVEL_I * LEVEL_J, name, LevelLayout fine, real* a, const real* f, const real* u,              \
                    uint32 solved, const real* beside, LevelLayout coarse, real* coarse_f, real* coarse_u) {       \
         restrict_residual<COMPACT, WALLS>(fine, a, f, u, solved, beside, coarse, coarse_f, coarse_u);             \
     }

@@ -114,9 +114,10 @@ shared_constants! {
     /// Points of a level that a block of threads has, along xi and eta.
     LEVEL_I: usize = 32;
     LEVEL_J: usize = 8;
-    /// Threads of a block of the restriction to a level of few such tiles: one for each residual beside a row that is
-    /// skipped, in whole warps.
-    RESTRICT_THREADS: usize = ((2 * LEVEL_I + 1) * (LEVEL_J + 1)).next_multiple_of(WARP);
+    /// Coarse rows of a tile of the restriction to a level of few points, and threads of its block: one for each residual
+    /// beside a row that is skipped, in whole warps. Flat tiles keep more multiprocessors busy.
+    FLAT_ROWS: usize = 2;
+    FLAT_THREADS: usize = ((2 * LEVEL_I + 1) * (FLAT_ROWS + 1)).next_multiple_of(WARP);
     /// Most blocks of a launch along y.
     MOST_BLOCKS: usize = 65535;
     /// Coarse points whose fine columns, two each and one more, the threads of a warp have.

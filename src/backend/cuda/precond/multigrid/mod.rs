@@ -15,7 +15,7 @@ use self::level::{LevelContents, LevelKind};
 use crate::backend::cuda::algebra::{CudaMatrix, CudaVector};
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::launch::constants::{
-    BLOCK_VALUES, RESTRICT_THREADS, SUMMED_POINTS, WALL_SUMS,
+    BLOCK_VALUES, FLAT_ROWS, FLAT_THREADS, SUMMED_POINTS, WALL_SUMS,
 };
 use crate::backend::cuda::launch::shared::Pointer;
 use crate::backend::cuda::launch::{KernelName, LaunchShape, Result, WARP, kernels, launch};
@@ -133,7 +133,8 @@ impl MultigridBackend for CudaBackend {
         };
         let mut shape = target.points();
         if shape.grid[0] * shape.grid[1] <= FEW_TILES {
-            shape.block[0] = RESTRICT_THREADS as u32;
+            shape.grid[1] = target.size.mj.div_ceil(FLAT_ROWS) as u32;
+            shape.block[0] = FLAT_THREADS as u32;
         }
         launch!(self => (name)[M, shape](fine.layout(), &fine.operator, &fine.f, fine.u(),
             fine.solved(), beside, target.layout(), &target.f, target.u()))?;
