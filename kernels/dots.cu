@@ -31,17 +31,3 @@ KERNEL(advance, uint64 n, real* x, ScalarFactor a, const real* h, real* r, Scala
     }
     sum_into_slots(sums, 1, into);
 }
-
-// slots[first..] <- sums of the parts of all ranks that do not access each other's memory, RANK_VALUES places each;
-// then what follows. Does nothing if the slots are halted. One thread.
-KERNEL(sum_parts, uint32 ranks, uint32 count, const double* parts, ScalarReduction into) {
-    if (is_halted(into)) return;
-    double known[SLOTS];
-    for (uint32 k = 0; k < SLOTS && !into.plain; ++k) known[k] = into.slots[k];
-    for (uint32 k = 0; k < count; ++k) {
-        double sum = parts[k];
-        for (uint32 rank = 1; rank < ranks; ++rank) sum += parts[RANK_VALUES * rank + k];
-        known[into.first + k] = sum;
-    }
-    end(into, count, known);
-}

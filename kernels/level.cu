@@ -1,64 +1,8 @@
-// Levels of multigrid: operators, right sides and solutions.
+// Levels of multigrid: operators by ten numbers a point, right sides and solutions.
 #include "common.cuh"
 #include "level.cuh"
 #include "stencil.cuh"
-
-// The columns of wall terms at a point, from a matrix of two slots for each wall.
-template <class T, bool COMPACT>
-__device__ inline void load_columns(const LevelLayout& layout, const Operator<COMPACT>& a, const T* columns, uint32 i,
-                                    uint32 j) {
-    const int at = j * layout.row() + layout.column(i);
-    const int64 k = int64(j) * layout.mi + i;
-    SlotsOf<T> wall = {columns + 2 * k, slot_stride(uint64(layout.mi) * layout.mj)};
-    for (uint32 side = 0; side < 4; ++side) {
-        if (!layout.has(side)) continue;
-        const Pair p = wall.next(), q = wall.next();
-        a.columns_of(side)[at] = block(p.x, q.x, p.y, q.y);
-    }
-}
-
-// Loads the operator of the finest level from a matrix with the nine-point pattern, in which couplings that do not
-// exist at an edge are left out and the following ones have lower slot numbers; couplings across a periodic seam
-// are dropped if the level does not wrap.
-template <class T>
-struct LoadEntries {
-    LevelLayout layout;
-    Operator<false> a;
-    const T *values, *columns;
-    // Edges of the matrix's rows.
-    uint32 edges;
-
-    __device__ void operator()(uint32 i, uint32 j) const {
-        const int64 k = int64(j) * layout.mi + i;
-        const int at = j * layout.row() + layout.column(i);
-        SlotsOf<T> slots = {values + 2 * k, slot_stride(uint64(layout.mi) * layout.mj)};
-        const bool west = i > 0 || (edges & EDGE_WEST), east = i + 1 < layout.mi || (edges & EDGE_EAST);
-        const bool keep_west = i > 0 || (layout.edges & EDGE_WEST);
-        const bool keep_east = i + 1 < layout.mi || (layout.edges & EDGE_EAST);
-        Block sw = diagonal(0), south = sw, se = sw, w = sw, e = sw, nw = sw, north = sw, ne = sw;
-        auto corner = [&](bool kept) {
-            const Pair value = slots.next();
-            return kept ? block(value.x, 0, 0, value.y) : diagonal(0);
-        };
-        if (j > 0) {
-            if (west) sw = corner(keep_west);
-            south = slots.next_block(true);
-            if (east) se = corner(keep_east);
-        }
-        if (west) w = slots.next_block(keep_west);
-        const Block centre = corner(true);
-        if (east) e = slots.next_block(keep_east);
-        if (j + 1 < layout.mj) {
-            if (west) nw = corner(keep_west);
-            north = slots.next_block(true);
-            if (east) ne = corner(keep_east);
-        }
-        load_columns(layout, a, columns, i, j);
-        const Block all[3][3] = {{sw, south, se}, {w, centre, e}, {nw, north, ne}};
-#pragma unroll
-        for (int k = 0; k < 9; ++k) a.towards(k % 3 - 1, k / 3 - 1)[at] = all[k / 3][k % 3];
-    }
-};
+#include "load.cuh"
 
 // Loads the operator of the finest level from a matrix by ten numbers a point.
 template <class T>
@@ -74,11 +18,6 @@ struct LoadNumbers {
         load_columns(layout, a, columns, i, j);
     }
 };
-
-// One thread clears the flag of bad pivots and marks all borders as kept, before an operator is loaded.
-__device__ inline void begin_operator(uint32* borders, uint32* bad) {
-    if (blockIdx.x + blockIdx.y + threadIdx.x == 0) *bad = 0, borders[0] = borders[2] = ALL_BORDERS;
-}
 
 // f <- r, u <- 0.
 template <class T>
@@ -101,50 +40,14 @@ __device__ inline void store_solution(const LevelLayout& layout, const real* u, 
 }
 
 // The kernels for matrices and vectors of a precision.
-#define FOR_PRECISION(T, numbers, entries, right, store)                                                      \
+#define FOR_PRECISION(T, numbers, right, store)                                                               \
     KERNEL(numbers, LevelLayout layout, const T* values, const T* columns, real* a, uint32* borders,          \
            uint32* bad) {                                                                                     \
         begin_operator(borders, bad);                                                                         \
         each_point(layout, LoadNumbers<T>{layout, operator_of<true>(layout, a), values, columns});            \
     }                                                                                                         \
-    KERNEL(entries, LevelLayout layout, uint32 edges, const T* values, const T* columns, real* a,             \
-           uint32* borders, uint32* bad) {                                                                    \
-        begin_operator(borders, bad);                                                                         \
-        each_point(layout, LoadEntries<T>{layout, operator_of<false>(layout, a), values, columns, edges});    \
-    }                                                                                                         \
     KERNEL(right, LevelLayout layout, const T* r, real* f, real* u) { load_right(layout, r, f, u); }          \
     KERNEL(store, LevelLayout layout, const real* u, T* z) { store_solution(layout, u, z); }
 
-FOR_PRECISION(float, load_numbers_single, load_entries_single, load_right_single, store_solution_single)
-FOR_PRECISION(double, load_numbers_double, load_entries_double, load_right_double, store_solution_double)
-
-// Returns the row of a turned level that column i of `count` becomes.
-__device__ inline uint32 turned_row(uint32 i, uint32 count, uint32 mirrored) { return mirrored ? count - 1 - i : i; }
-
-// The operator of the turned level: its point (j, i) is (i, j), or (i', j) counted from the other end where it is
-// `mirrored`. borders <- all, unless they are null.
-KERNEL(turn_level, LevelLayout layout, real* values, LevelLayout turned, uint32 mirrored, real* to_values,
-       uint32* borders) {
-    const Operator<false> a = operator_of<false>(layout, values), to = operator_of<false>(turned, to_values);
-    if (borders && blockIdx.x + blockIdx.y + threadIdx.x == 0) borders[0] = borders[2] = ALL_BORDERS;
-    each_point(layout, [=](uint32 i, uint32 j) {
-        const int at = j * layout.row() + layout.column(i);
-        const int there = turned_row(i, layout.mi, mirrored) * turned.row() + turned.column(j);
-        for (int dj = -1; dj <= 1; ++dj)
-            for (int di = -1; di <= 1; ++di)
-                to.towards(dj, mirrored ? -di : di)[there] = a.towards(di, dj)[at];
-        for (uint32 side = 0; side < 4; ++side)
-            if (layout.has(side)) to.columns_of(side < 2 ? side + 2 : side - 2 ^ mirrored)[there] = a.columns_of(side)[at];
-    });
-}
-
-// Values of the turned level from those of the level, or `back`; where `of_walls`, of lines along walls alone.
-KERNEL(turn_values, LevelLayout layout, LevelLayout turned, uint32 mirrored, uint32 back, uint32 of_walls, real* values,
-       real* to) {
-    each_point(layout, [=](uint32 i, uint32 j) {
-        if (of_walls && !layout.along_wall(i)) return;
-        Pair& own = reinterpret_cast<Pair*>(values)[j * layout.row() + layout.column(i)];
-        Pair& other = reinterpret_cast<Pair*>(to)[turned_row(i, layout.mi, mirrored) * turned.row() + turned.column(j)];
-        (back ? own : other) = back ? other : own;
-    });
-}
+FOR_PRECISION(float, load_numbers_single, load_right_single, store_solution_single)
+FOR_PRECISION(double, load_numbers_double, load_right_double, store_solution_double)

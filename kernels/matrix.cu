@@ -15,18 +15,6 @@ KERNEL(multiply_nine_point, uint32 mi, uint32 mj, uint32 edges, const real* valu
     *result = nine_points(at, values, own.i, own.j, start, [=](uint64 point) { return point_of(x, point, from, count); });
 }
 
-// y <- A x, or y + A x, for a matrix by ten numbers a point. One thread a point.
-KERNEL(multiply_ten_numbers, uint32 mi, uint32 mj, uint32 edges, const real* values, const real* x,
-       uint64 from, uint64 count, uint32 add, real* y) {
-    const Stencil at = {mi, mj, edges};
-    const ThreadPoint own(mi);
-    if (own.j >= mj) return;
-    Pair* result = reinterpret_cast<Pair*>(y) + own.k;
-    const Pair start = add ? *result : pair(0, 0);
-    *result = start + by_ten_numbers(at, values, own.i, own.j,
-                                     [=](uint64 point) { return point_of(x, point, from, count); });
-}
-
 // values <- the entries, by the nine-point pattern, of a matrix by ten numbers a point. One thread a point.
 KERNEL(entries_of_ten_numbers, uint32 mi, uint32 mj, uint32 edges, const real* numbers, real* values) {
     const Stencil at = {mi, mj, edges};
@@ -129,26 +117,6 @@ KERNEL(sum_wall_columns, uint32 mi, uint32 mj, uint32 walls, const real* values,
     // The sum of the xi-line stands where two walls meet.
     const bool other_has_it = of_j && meet(walls_at(walls, mi, mj, line, side ? mj - 1 : 0));
     if (!other_has_it) reinterpret_cast<Pair*>(g)[start + (side % 2 ? (along - 1) * step : 0)] = sum;
-}
-
-// y <- B x, or y + B x, for the wall columns: both rows of every point hold the (p, q) of the walls at the ends of the
-// lines through it, a bit of `walls` each.
-KERNEL(multiply_wall_columns, uint32 mi, uint64 points, uint32 walls, const real* values, const real* x,
-       uint32 add, real* y) {
-    const uint64 k = thread_index();
-    if (k >= points) return;
-    const uint32 i = uint32(k) % mi;
-    const uint64 terms[4] = {i, points - mi + i, k - i, k - i + mi - 1};
-    Slots a = {values + 2 * k, slot_stride(points)};
-    Pair* result = reinterpret_cast<Pair*>(y) + k;
-    Pair sum = add ? *result : pair(0, 0);
-#pragma unroll
-    for (uint32 side = 0; side < 4; ++side) {
-        if (!(walls >> side & 1)) continue;
-        const Pair p = a.next(), q = a.next(), u = reinterpret_cast<const Pair*>(x)[terms[side]];
-        sum = pair(sum.x + p.x * u.x + q.x * u.y, sum.y + p.y * u.x + q.y * u.y);
-    }
-    *result = sum;
 }
 
 // The points of x on these walls <- 0.

@@ -1,4 +1,5 @@
-// Vectors and products of a matrix with scaled columns, A D: the steps of a Krylov method preconditioned by the diagonal.
+// Vectors and products of a matrix with scaled columns, A D: the steps of a Krylov method preconditioned by the diagonal. Also
+// inner products of several ranks.
 #include "common.cuh"
 #include "peers.cuh"
 #include "halo.cuh"
@@ -84,4 +85,18 @@ BOUNDED_KERNEL(1024, scale_multiply_and_sum, ScaledMatrix of, const real* p, rea
         products[4] += dot(with, u);
     }
     if (sums) sum_into_slots(products, sums, into);
+}
+
+// slots[first..] <- sums of the parts of all ranks that do not access each other's memory, RANK_VALUES places each;
+// then what follows. Does nothing if the slots are halted. One thread.
+KERNEL(sum_parts, uint32 ranks, uint32 count, const double* parts, ScalarReduction into) {
+    if (is_halted(into)) return;
+    double known[SLOTS];
+    for (uint32 k = 0; k < SLOTS && !into.plain; ++k) known[k] = into.slots[k];
+    for (uint32 k = 0; k < count; ++k) {
+        double sum = parts[k];
+        for (uint32 rank = 1; rank < ranks; ++rank) sum += parts[RANK_VALUES * rank + k];
+        known[into.first + k] = sum;
+    }
+    end(into, count, known);
 }
