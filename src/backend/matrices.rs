@@ -47,6 +47,19 @@ pub trait SparseBackend: Backend {
         y: &mut Self::Vector<T>,
     ) -> Result<()>;
 
+    /// y ← A x + B x, where B holds wall columns and the `skipped` leading and trailing columns of A are taken as zero.
+    fn multiply_with_walls<T: Real>(
+        &self,
+        a: &Self::Matrix<T>,
+        b: &Self::Matrix<T>,
+        x: &Self::Vector<T>,
+        skipped: [usize; 2],
+        y: &mut Self::Vector<T>,
+    ) -> Result<()> {
+        self.multiply(a, x, Product { skipped, add: false }, y)?;
+        self.multiply(b, x, Product { skipped: [0; 2], add: true }, y)
+    }
+
     /// t ← Aᵀ of a matrix with the nine-point pattern, which `t` has too: slot s of a point is the slot
     /// opposite to s of its neighbour there, transposed.
     fn transpose<T: Real>(&self, a: &Self::Matrix<T>, t: &mut Self::Matrix<T>) -> Result<()>;

@@ -217,8 +217,7 @@ impl<B: EllipticBackend, T: Real> LinearOperator<B, T> for GridJacobian<B, T> {
             Some(wall) => {
                 let WalledSides([below, above, ..]) = self.walls;
                 let skipped = [below, above].map(|wall| if wall { 2 * self.size.mi } else { 0 });
-                backend.multiply(&self.field, x, Product { skipped, add: false }, y)?;
-                backend.multiply(wall, x, Product { skipped: [0; 2], add: true }, y)
+                backend.multiply_with_walls(&self.field, wall, x, skipped, y)
             }
         }
     }

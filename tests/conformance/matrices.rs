@@ -128,6 +128,40 @@ pub fn products_on_the_pattern_of_the_wall_columns<S: Subject>(subject: &S) {
     }
 }
 
+pub fn products_with_wall_columns<S: Subject>(subject: &S) {
+    fn check<S: Subject, T: Real>(
+        subject: &S,
+        pattern: &EllPattern,
+        walls: [bool; 4],
+        [mi, mj]: [usize; 2],
+    ) {
+        let columns = EllPattern::wall_columns(mi, mj, WalledSides(walls));
+        let n = pattern.rows();
+        let (values, of_walls) =
+            (random::<T>(1, n * pattern.width()), random_values::<T>(2, &columns));
+        let (x, start) = (random::<T>(3, n), random::<T>(4, n));
+        let row = if mj > 1 { 2 * mi } else { 0 };
+        let skipped = [0, 1].map(|end| if walls[end] { row } else { 0 });
+        let (mut expected, mut y) = (start.clone(), to_device(subject, &start));
+        let matrices = [(pattern, &values), (&columns, &of_walls)];
+        let [a, b] = matrices.map(|(pattern, values)| CpuBackend.matrix_from(pattern, values));
+        CpuBackend.multiply_with_walls(&a, &b, &x, skipped, &mut expected).unwrap();
+        let [a, b] = matrices.map(|(pattern, values)| subject.matrix_from(pattern, values));
+
+        subject.multiply_with_walls(&a, &b, &to_device(subject, &x), skipped, &mut y).unwrap();
+
+        let what = format!("{:?}, {walls:?}", pattern.structure());
+        assert_close(&to_host(subject, &y, n), &expected, 20.0, &what);
+    }
+    for [numbers, _] in short_patterns() {
+        let Structure::TenNumbers { mi, mj, .. } = numbers.structure() else { continue };
+        for walls in [[true, false, false, false], [true, true, false, false], [true; 4]] {
+            check::<S, f64>(subject, &numbers, walls, [mi, mj]);
+            check::<S, f32>(subject, &numbers, walls, [mi, mj]);
+        }
+    }
+}
+
 pub fn a_matrix_is_transposed<S: Subject>(subject: &S) {
     fn check<S: Subject, T: Real>(subject: &S, pattern: &EllPattern) {
         let values = random_values::<T>(1, pattern);

@@ -152,6 +152,7 @@ macro_rules! conformance {
             products_by_ten_numbers
             entries_of_ten_numbers
             products_on_the_pattern_of_the_wall_columns
+            products_with_wall_columns
             a_matrix_is_transposed
             wall_columns_are_summed_up
             products_on_a_general_pattern

@@ -114,6 +114,34 @@ impl<T: Real> CudaMatrix<T> {
         }
     }
 
+    /// y ← A x + B x, where B holds wall columns: one launch for a matrix by ten numbers a point that is whole.
+    pub(crate) fn multiply_with_walls(
+        &self,
+        backend: &CudaBackend,
+        b: &Self,
+        x: &CudaVector<T>,
+        skipped: [usize; 2],
+        y: &mut CudaVector<T>,
+    ) -> Result<()> {
+        let of = (self.pattern.structure(), b.pattern.structure(), &backend.ranks);
+        let (
+            Structure::TenNumbers { mi, mj, periodic },
+            Structure::WallColumns { walls, .. },
+            None,
+        ) = of
+        else {
+            self.multiply(backend, x, Product { skipped, add: false }, y)?;
+            return b.multiply(backend, x, Product { skipped: [0; 2], add: true }, y);
+        };
+        for pattern in [&self.pattern, &b.pattern] {
+            check_product(pattern, x.len(), y.len())?;
+        }
+        let [before, after] = skipped;
+        let kept = (before as u64, (x.len() - before - after) as u64);
+        let of = (backend.grid_arguments(mi, mj, periodic), &self.values, walls.bits(), &b.values);
+        launch!(backend => multiply_with_walls[T, LaunchShape::threads(mi * mj)](of, x, kept, &*y))
+    }
+
     /// `entries`, a matrix with the nine-point pattern, ← this one by ten numbers a point.
     pub(crate) fn write_entries(&self, backend: &CudaBackend, entries: &mut Self) -> Result<()> {
         let Structure::TenNumbers { mi, mj, periodic } = self.pattern.structure() else {

@@ -106,6 +106,17 @@ impl SparseBackend for CudaBackend {
         a.multiply(self, x, product, y)
     }
 
+    fn multiply_with_walls<T: Real>(
+        &self,
+        a: &CudaMatrix<T>,
+        b: &CudaMatrix<T>,
+        x: &CudaVector<T>,
+        skipped: [usize; 2],
+        y: &mut CudaVector<T>,
+    ) -> Result<()> {
+        a.multiply_with_walls(self, b, x, skipped, y)
+    }
+
     fn transpose<T: Real>(&self, a: &CudaMatrix<T>, t: &mut CudaMatrix<T>) -> Result<()> {
         a.transpose(self, t)
     }

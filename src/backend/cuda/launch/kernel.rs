@@ -96,7 +96,7 @@ sources! {
         add_and_send, step_and_send, scale_multiply_and_sum, sum_parts,
     }
     TenNumbers "ten_numbers.cu" BOTH SINGLE [COMMON, NUMBERS, STENCIL] {
-        multiply_ten_numbers, multiply_wall_columns,
+        multiply_ten_numbers, multiply_with_walls, multiply_wall_columns,
     }
     Matrix "matrix.cu" BOTH NONE [COMMON, NUMBERS, STENCIL] {
         multiply_nine_point, entries_of_ten_numbers, transpose_nine_point, sum_wall_columns, clear_walls,
