@@ -10,7 +10,6 @@ use std::path::Path;
 
 use gridgen::backend::Backend;
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::backend::scalars::{self, read_dots};
 use gridgen::backend::{EllipticBackend, GridBackend};
 use gridgen::case::Case;
 use gridgen::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
@@ -268,15 +267,14 @@ fn stationary_factor(
     preconditioner.update(&backend, jacobian)?;
     let mut e: Vec<f64> = (0..n).map(|k| ((k * k) as f64 * 0.37).sin()).collect();
     let mut factor = f64::NAN;
-    let mut scalars = scalars::allocate(&backend)?;
     for _ in 0..30 {
-        let [before] = read_dots(&backend, &mut scalars, [(&e, &e)])?;
+        let [before] = backend.dot_products([(&e, &e)])?;
         // Kept at norm 1: some cycles diverge.
         let unit: Vec<f64> = e.iter().map(|e| e / before.sqrt()).collect();
         jacobian.apply(&backend, &unit, &mut r)?;
         preconditioner.apply(&backend, jacobian, &r, &mut z)?;
         backend.lincomb(None, &mut z, -1.0, &[(1.0, &unit)])?;
-        let [after] = read_dots(&backend, &mut scalars, [(&z, &z)])?;
+        let [after] = backend.dot_products([(&z, &z)])?;
         factor = after.sqrt();
         std::mem::swap(&mut e, &mut z);
     }

@@ -4,7 +4,7 @@
 //! live in numbered slots on the device; the coefficients of vector sums are quotients of slots,
 //! and stopping criteria on slots end the iteration there, so that the host reads them now and then.
 
-use super::{Backend, Pair, Real, Result};
+use super::{Backend, Result};
 
 /// Number of a slot.
 pub type Slot = u8;
@@ -184,17 +184,4 @@ pub fn read<B: Backend>(
     host: &mut [f64; SLOTS + LOG],
 ) -> Result<()> {
     backend.wait_for(backend.read_back(scalars)?, host)
-}
-
-/// Inner products that the host waits for; what the slots held before is lost.
-pub fn read_dots<B: Backend, T: Real, const K: usize>(
-    backend: &B,
-    scalars: &mut B::Vector<f64>,
-    pairs: [Pair<'_, B::Vector<T>>; K],
-) -> Result<[f64; K]> {
-    set(backend, scalars, &[])?;
-    backend.dots(scalars, FIRST, pairs, Epilogue::default())?;
-    let mut slots = [0.0; SLOTS + LOG];
-    read(backend, scalars, &mut slots)?;
-    Ok(std::array::from_fn(|k| slots[usize::from(FIRST) + k]))
 }

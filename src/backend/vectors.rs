@@ -243,6 +243,12 @@ pub trait Backend: Sync + Sized + 'static {
     /// Waits for a copy; host ← the slots, followed by the log.
     fn wait_for(&self, read_back: Self::ReadBack, host: &mut [f64; SLOTS + LOG]) -> Result<()>;
 
+    /// Several inner products in one reduction, five at most, for which the host waits.
+    fn dot_products<T: Real, const K: usize>(
+        &self,
+        pairs: [Pair<'_, Self::Vector<T>>; K],
+    ) -> Result<[f64; K]>;
+
     /// Slots from `first` on ← several inner products in one reduction, five at most, then what
     /// `epilogue` says. Nothing if the slots are halted.
     fn dots<T: Real, const K: usize>(

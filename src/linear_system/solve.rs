@@ -9,7 +9,7 @@ use super::system::OrderedSide;
 use crate::backend::cpu::CpuBackend;
 use crate::backend::cuda::Ranks;
 use crate::backend::cuda::{CudaBackend, CudaCsr};
-use crate::backend::{Bands, DeviceError, Result, SparseBackend, SparseMatrix, scalars};
+use crate::backend::{Bands, DeviceError, Result, SparseBackend, SparseMatrix};
 use crate::ranks::values;
 use crate::report::Timing;
 use crate::run::{Machine, RunLog};
@@ -153,10 +153,9 @@ impl<B: SparseBackend> OnBackend<B> {
         options: &SystemOptions,
         log: &mut RunLog<'_>,
     ) -> Result<Self, SolverError> {
-        let mut scalars = scalars::allocate(backend)?;
         // A phase ends when the backend has completed all work: reading an inner product waits for it.
         let ready = backend.zeros::<f64>(1)?;
-        let mut wait = || scalars::read_dots(backend, &mut scalars, [(&ready, &ready)]).map(drop);
+        let wait = || backend.dot_products([(&ready, &ready)]).map(drop);
         let (operator, right, x) = log.timed("set-up", |_| {
             let made = (matrix(backend)?, backend.zeros(n)?, backend.zeros(n)?);
             wait().map(|()| made)

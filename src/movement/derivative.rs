@@ -5,7 +5,7 @@ use std::ops::Deref;
 use super::frame::FixedNodes;
 use super::resident::{Solution, fetched, put_amplitudes, shape_of};
 use super::{GridPlacement, Moved, MovementError, Reference, Resident};
-use crate::backend::{FixedLines, MovementBackend, scalars};
+use crate::backend::{FixedLines, MovementBackend};
 use crate::case::SolverOptions;
 use crate::elliptic::{GridJacobian, GridProblem};
 use crate::geometry::vector::Vector;
@@ -314,11 +314,10 @@ fn solve<B: MovementBackend, A: LinearOperator<B, f64>>(
     (n, tolerance): (usize, f64),
 ) -> Result<(B::Vector<f64>, Solved), MovementError> {
     let (mut x, mut r) = (backend.zeros(n)?, backend.zeros(n)?);
-    let mut values = scalars::allocate(backend)?;
     let report = solver.solve(backend, a, right, tolerance, &mut x, &mut |_, _| ())?;
     a.apply(backend, &x, &mut r)?;
     backend.lincomb(None, &mut r, -1.0, &[(1.0, right)])?;
-    let [left, whole] = scalars::read_dots(backend, &mut values, [(&r, &r), (right, right)])?;
+    let [left, whole] = backend.dot_products([(&r, &r), (right, right)])?;
     let residual = if whole == 0.0 { 0.0 } else { (left / whole).sqrt() };
     // The residual of the recursion is the true one up to rounding.
     if residual.is_nan() || residual > 10.0 * tolerance {

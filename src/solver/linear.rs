@@ -3,7 +3,7 @@
 use super::krylov::{Bicgstab, Cg, Gmres, KrylovReport, Method, System, Target};
 use super::precond::Preconditioners;
 use super::{LinearOperator, LinearStop, SolverError, present};
-use crate::backend::{Backend, Real, Result, scalars};
+use crate::backend::{Backend, Real, Result};
 
 /// Restarts of BiCGStab after a breakdown before flexible GMRES takes over, if not said otherwise.
 const RESTARTS: usize = 2;
@@ -51,7 +51,6 @@ pub struct LinearSolver<B: Backend, T: Real, A> {
     settings: LinearSettings,
     preconditioner: Preconditioners<B, T, A>,
     n: usize,
-    scalars: Option<B::Vector<f64>>,
     cg: Option<Cg<B, T>>,
     bicgstab: Option<Bicgstab<B, T>>,
     gmres: Option<Gmres<B, T>>,
@@ -78,7 +77,6 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
             settings,
             preconditioner,
             n,
-            scalars: None,
             cg: None,
             bicgstab: None,
             gmres: None,
@@ -191,8 +189,7 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
         (x, mut zero): (&mut B::Vector<T>, bool),
         observe: &mut dyn FnMut(f64, f64),
     ) -> Result<LinearReport, SolverError> {
-        let scalars = present(&mut self.scalars, || scalars::allocate(backend))?;
-        let [square] = scalars::read_dots(backend, scalars, [(b, b)])?;
+        let [square] = backend.dot_products([(b, b)])?;
         let scale = square.sqrt();
         let mut solve =
             LinearSolve { backend, a, b, scale, rtol, observe, iterations: 0.0, relative: 1.0 };

@@ -1,7 +1,7 @@
 //! Sums, inner products, conversions.
 
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::backend::{Backend, Pair, Real, scalars};
+use gridgen::backend::{Backend, Pair, Real};
 use gridgen::sparse::EllPattern;
 
 use super::matrices::scaled;
@@ -58,7 +58,7 @@ fn dots<B: Backend, T: Real, const K: usize>(
     backend: &B,
     pairs: [Pair<'_, B::Vector<T>>; K],
 ) -> [f64; K] {
-    scalars::read_dots(backend, &mut scalars::allocate(backend).unwrap(), pairs).unwrap()
+    backend.dot_products(pairs).unwrap()
 }
 
 pub fn inner_products_are_those_of_the_cpu<S: Subject>(subject: &S) {

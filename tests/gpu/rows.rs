@@ -2,8 +2,7 @@
 
 use gridgen::backend::cuda::{CudaBackend, CudaCsr, Gpus, Ranks};
 use gridgen::backend::{
-    Algebraic, Backend, Bands, DeviceError, Incomplete, LinearOperator, MatrixFormat,
-    SparseBackend, scalars,
+    Algebraic, Backend, Bands, DeviceError, Incomplete, LinearOperator, MatrixFormat, SparseBackend,
 };
 use gridgen::solver::krylov::Method;
 use gridgen::solver::{LinearStop, SolverError};
@@ -110,13 +109,12 @@ fn a_rank_that_aborts_within_products_stops_the_other() {
         let part = blocks.part(rank, &a);
         let matrix = CudaCsr::<f64>::of_rows(backend, &part, MatrixFormat::Csr)?;
         let (x, mut y) = (backend.zeros(part.rows.len())?, backend.zeros(part.rows.len())?);
-        let mut scalars = scalars::allocate(backend)?;
         for turn in 0.. {
             if rank == 1 && turn == 100 {
                 return Err(DeviceError::NoGpu);
             }
             matrix.apply(backend, &x, &mut y)?;
-            scalars::read_dots(backend, &mut scalars, [(&y, &y)])?;
+            backend.dot_products([(&y, &y)])?;
         }
         Ok(())
     });

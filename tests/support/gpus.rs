@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use gridgen::backend::cuda::{Gpus, Transport};
-use gridgen::backend::{Backend, Bands, DeviceError, scalars};
+use gridgen::backend::{Backend, Bands, DeviceError};
 
 /// The transports between GPUs.
 pub const TRANSPORTS: [Transport; 3] = [Transport::PeerMemory, Transport::Nccl, Transport::Host];
 
 /// (x, x); the host waits for it.
 pub fn square<B: Backend>(backend: &B, x: &B::Vector<f64>) -> Result<f64, DeviceError> {
-    let [square] = scalars::read_dots(backend, &mut scalars::allocate(backend)?, [(x, x)])?;
+    let [square] = backend.dot_products([(x, x)])?;
     Ok(square)
 }
 

@@ -5,7 +5,7 @@ mod levels;
 use crate::problem::ellipses;
 use crate::timing::Bench;
 use crate::{BenchBackend, Results, Size, Table, VendorWork};
-use gridgen::backend::{Backend, EllipticData, Product, Real, scalars};
+use gridgen::backend::{Backend, EllipticData, Product, Real};
 use gridgen::elliptic::{GridPreconditioner, GridProblem};
 use gridgen::solver::krylov::{Bicgstab, System, Target};
 use gridgen::solver::linear::Precision;
@@ -174,9 +174,8 @@ fn vectors<B: BenchBackend, T: Real>(
     rows.add("y ← y + a x + b z", 4 * n * entry, || {
         Ok(backend.lincomb(None, &mut y, 1.0, &[(0.5, &x), (0.25, &z)])?)
     })?;
-    let mut scalars = scalars::allocate(backend)?;
     rows.add("two inner products of three vectors", 3 * n * entry, || {
-        scalars::read_dots(backend, &mut scalars, [(&x, &z), (&y, &z)])?;
+        backend.dot_products([(&x, &z), (&y, &z)])?;
         Ok(())
     })
 }
@@ -259,8 +258,7 @@ fn compared<B: BenchBackend, T: Real>(
         }
         Err(error) => rows.say(&error.to_string()),
     }
-    let mut scalars = scalars::allocate(backend)?;
-    let [norm] = scalars::read_dots(backend, &mut scalars, [(&b, &b)])?;
+    let [norm] = backend.dot_products([(&b, &b)])?;
     let target = Target { norm: 1e-6 * norm.sqrt(), max_iterations: 100 };
     let settings = MultigridSettings::default();
     let mut preconditioner = GridPreconditioner::new(Kind::Multigrid, settings, jacobian);

@@ -3,7 +3,7 @@
 use super::{Points, Problem, factors, figure, row};
 use crate::timing::Bench;
 use crate::{BenchBackend, Table};
-use gridgen::backend::{Algebraic, Incomplete, SparseMatrix, scalars};
+use gridgen::backend::{Algebraic, Incomplete, SparseMatrix};
 use gridgen::report::plot::XyFigure;
 use gridgen::solver::SolverError;
 use gridgen::solver::krylov::{Bicgstab, KrylovReport, System, Target};
@@ -101,7 +101,7 @@ fn solve<B: BenchBackend>(
     preconditioner.update(backend, operator)?;
     let mut krylov = Bicgstab::new(backend, problem.rows)?;
     let mut x = backend.zeros(problem.rows)?;
-    let [square] = scalars::read_dots(backend, &mut scalars::allocate(backend)?, [(b, b)])?;
+    let [square] = backend.dot_products([(b, b)])?;
     let norm = square.sqrt();
     points.push([0.0, 1.0]);
     let mut system = System {

@@ -70,6 +70,15 @@ impl Backend for CpuBackend {
         Ok(())
     }
 
+    fn dot_products<T: Real, const K: usize>(
+        &self,
+        pairs: [Pair<'_, Vec<T>>; K],
+    ) -> Result<[f64; K]> {
+        let n = pairs.first().map_or(0, |(a, _)| a.len());
+        pairs.iter().try_for_each(|(a, b)| check_lengths(n, [a.len(), b.len()]))?;
+        Ok(dots(pairs.map(|(a, b)| (a.as_slice(), b.as_slice()))))
+    }
+
     fn dots<T: Real, const K: usize>(
         &self,
         scalars: &mut Vec<f64>,
@@ -77,13 +86,10 @@ impl Backend for CpuBackend {
         pairs: [Pair<'_, Vec<T>>; K],
         epilogue: Epilogue<'_>,
     ) -> Result<()> {
-        let n = pairs.first().map_or(0, |(a, _)| a.len());
-        pairs.iter().try_for_each(|(a, b)| check_lengths(n, [a.len(), b.len()]))?;
         check_slots(scalars, usize::from(first) + K)?;
-        if scalars[usize::from(HALTED)] != 0.0 {
-            return Ok(());
+        if scalars[usize::from(HALTED)] == 0.0 {
+            end(scalars, first, &self.dot_products(pairs)?, epilogue);
         }
-        end(scalars, first, &dots(pairs.map(|(a, b)| (a.as_slice(), b.as_slice()))), epilogue);
         Ok(())
     }
 

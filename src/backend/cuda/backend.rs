@@ -63,7 +63,7 @@ impl CudaBackend {
             ticket: Buffer::zeros(&device, 1)?,
             result: Buffer::zeros(&device, REDUCTIONS)?,
             first: Buffer::zeros(&device, 1)?,
-            projection: Buffer::zeros(&device, 0)?,
+            projection: Buffer::zeros(&device, RANK_VALUES)?,
         };
         Ok(Self {
             device,

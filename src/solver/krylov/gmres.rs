@@ -1,7 +1,7 @@
 //! Restarted flexible GMRES.
 
 use super::{KrylovReport, System, Target};
-use crate::backend::{Backend, Projection, Real, Result, scalars};
+use crate::backend::{Backend, Projection, Real, Result};
 use crate::solver::LinearOperator;
 
 /// Vectors and the small least-squares problem of flexible GMRES(m) (Saad 1993,
@@ -19,7 +19,6 @@ pub struct Gmres<B: Backend, T: Real> {
     start: B::Vector<T>,
     /// Vectors of the basis that the last cycle made.
     spanned: usize,
-    scalars: B::Vector<f64>,
 }
 
 /// Part of ‖w‖² that a second orthogonalisation leaves to a w outside the space, at least (Daniel,
@@ -42,8 +41,7 @@ impl<B: Backend, T: Real> Gmres<B, T> {
     pub fn new(backend: &B, n: usize, restart: usize) -> Result<Self> {
         let (basis, preconditioned) = (Vec::new(), Vec::new());
         let (w, start) = (backend.zeros(n)?, backend.zeros(n)?);
-        let (restart, scalars) = (restart.max(1), scalars::allocate(backend)?);
-        Ok(Self { n, restart, basis, preconditioned, w, start, spanned: 0, scalars })
+        Ok(Self { n, restart: restart.max(1), basis, preconditioned, w, start, spanned: 0 })
     }
 
     /// The orthonormal basis of the Krylov space of the last cycle.
@@ -66,7 +64,7 @@ impl<B: Backend, T: Real> Gmres<B, T> {
     ) -> Result<KrylovReport> {
         let mut iterations = 0;
         let (mut before, mut promised) = (f64::INFINITY, f64::INFINITY);
-        let mut residual = system.residual(x, &mut self.w, &mut self.scalars)?;
+        let mut residual = system.residual(x, &mut self.w)?;
         loop {
             // A cycle that gains nothing, or almost nothing of the reduction that its small problem
             // promised, would be repeated for ever: rounding holds the residual where it is.
@@ -134,7 +132,7 @@ impl<B: Backend, T: Real> Gmres<B, T> {
             let terms = y.into_iter().zip(&self.preconditioned);
             let terms: Vec<_> = std::iter::once((1.0, &self.start)).chain(terms).collect();
             backend.lincomb(None, x, 0.0, &terms)?;
-            residual = system.residual(x, &mut self.w, &mut self.scalars)?;
+            residual = system.residual(x, &mut self.w)?;
             let rose = residual > before;
             if !rose {
                 break;

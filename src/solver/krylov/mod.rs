@@ -9,7 +9,7 @@ mod recursion;
 pub use {bicgstab::Bicgstab, cg::Cg, gmres::Gmres};
 
 use super::{LinearOperator, LinearStop, Preconditioner};
-use crate::backend::{Backend, Real, Result, scalars};
+use crate::backend::{Backend, Real, Result};
 
 /// Choice of Krylov method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -82,21 +82,15 @@ pub struct System<'a, B: Backend, T: Real, A> {
 }
 
 impl<B: Backend, T: Real, A: LinearOperator<B, T>> System<'_, B, T, A> {
-    /// r ← b − A x; returns ‖r‖, for which the host waits by way of `scalars`, unless it is the residual of the first x
-    /// and that is zero.
-    fn residual(
-        &mut self,
-        x: &B::Vector<T>,
-        r: &mut B::Vector<T>,
-        scalars: &mut B::Vector<f64>,
-    ) -> Result<f64> {
+    /// r ← b − A x; returns ‖r‖, for which the host waits unless it is the residual of the first x and that is zero.
+    fn residual(&mut self, x: &B::Vector<T>, r: &mut B::Vector<T>) -> Result<f64> {
         if let Some(norm) = self.from_zero.take() {
             self.backend.lincomb(None, r, 0.0, &[(1.0, self.b)])?;
             return Ok(norm);
         }
         self.operator.apply(self.backend, x, r)?;
         self.backend.lincomb(None, r, -1.0, &[(1.0, self.b)])?;
-        let [square] = scalars::read_dots(self.backend, scalars, [(&*r, &*r)])?;
+        let [square] = self.backend.dot_products([(&*r, &*r)])?;
         Ok(square.sqrt())
     }
 }

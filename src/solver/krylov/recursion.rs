@@ -83,8 +83,7 @@ pub(super) fn solve<B: Backend, T: Real, A: LinearOperator<B, T>>(
     let mut before = f64::INFINITY;
     let mut recordings = <[B::Recording; 2]>::default();
     loop {
-        let (r, scalars) = method.residual();
-        let residual = system.residual(x, r, scalars)?;
+        let residual = system.residual(x, method.residual().0)?;
         // The recursion claimed the target and x did not follow.
         let stagnates = residual > STAGNATION * before;
         if let Some(stop) = target.ended(residual, DRIFT, iterations, stagnates) {
@@ -93,8 +92,7 @@ pub(super) fn solve<B: Backend, T: Real, A: LinearOperator<B, T>>(
         before = residual;
         let kept = (&mut iterations, &mut recordings);
         if let Run::Ended(stop) = run(method, system, target, x, kept, residual)? {
-            let (r, scalars) = method.residual();
-            let residual = system.residual(x, r, scalars)?;
+            let residual = system.residual(x, method.residual().0)?;
             return Ok(KrylovReport { stop, iterations, residual });
         }
     }

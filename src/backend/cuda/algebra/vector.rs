@@ -128,6 +128,18 @@ impl Backend for CudaBackend {
         self.device.end_download(read_back, bytemuck::cast_slice_mut(host))
     }
 
+    fn dot_products<T: Real, const K: usize>(
+        &self,
+        pairs: [Pair<'_, CudaVector<T>>; K],
+    ) -> Result<[f64; K]> {
+        const { assert!(K >= 1 && K <= SLOT_SUMS) };
+        let workspace = self.reduction();
+        self.sum_products(&workspace, &pairs, 0)?;
+        let mut products = [0.0; K];
+        workspace.projection.download(&mut products)?;
+        Ok(products)
+    }
+
     fn dots<T: Real, const K: usize>(
         &self,
         scalars: &mut Buffer<f64>,
@@ -315,19 +327,27 @@ impl CudaBackend {
         with: &[&CudaVector<T>],
         to: usize,
     ) -> Result<()> {
-        let n = w.len();
-        for (k, group) in with.chunks(GROUP).enumerate() {
-            let at = to + GROUP * k;
-            let into = plain(workspace, workspace.projection.at(at));
-            let pairs = vector_pairs(&group.iter().map(|&x| (w, x)).collect::<Vec<_>>());
-            let arguments = (n as u64, group.len() as u32, pairs, into);
-            launch!(self => dots[T, LaunchShape::reduction(n)](arguments))?;
-            if let Some(ranks) = &self.ranks {
-                let parts = ranks.gather(&workspace.projection, at)?;
-                self.sum_parts::<T>(ranks, group.len(), parts, into)?;
-            }
-        }
-        Ok(())
+        with.chunks(GROUP).enumerate().try_for_each(|(k, group)| {
+            let pairs: Vec<_> = group.iter().map(|&x| (w, x)).collect();
+            self.sum_products(workspace, &pairs, to + GROUP * k)
+        })
+    }
+
+    /// Inner products, [`SLOT_SUMS`] at most, of all ranks, into the workspace from `to` on.
+    fn sum_products<T: Real>(
+        &self,
+        workspace: &ReductionWorkspace,
+        pairs: &[Pair<'_, CudaVector<T>>],
+        to: usize,
+    ) -> Result<()> {
+        let n = pairs[0].0.len();
+        pairs.iter().try_for_each(|(a, b)| check_lengths(n, [a.len(), b.len()]))?;
+        let into = plain(workspace, workspace.projection.at(to));
+        let arguments = (n as u64, pairs.len() as u32, vector_pairs(pairs), into);
+        launch!(self => dots[T, LaunchShape::reduction(n)](arguments))?;
+        let Some(ranks) = &self.ranks else { return Ok(()) };
+        let parts = ranks.gather(&workspace.projection, to)?;
+        self.sum_parts::<T>(ranks, pairs.len(), parts, into)
     }
 }
 
