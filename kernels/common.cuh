@@ -265,6 +265,17 @@ __device__ inline uint32 take_ticket(uint32* ticket, uint32 more = 1) {
 }
 #endif
 
+// Of a launch that may begin before the end of the one before it: waits for that end, from which on the next one may begin. What
+// was launched before those has ended by then, so that a thread may read ahead what the last launch does not write.
+__device__ inline void wait_for_launches_before() {
+#ifdef FIBERS
+    fibers::wait_for_launches();
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+    asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // Waits for all blocks along x of a launch whose blocks run together: what they wrote is seen afterwards. Where they are
 // no cluster, `arrived`, zero before the launch, counts the blocks that have come.
 __device__ inline void sync_blocks(uint32* arrived) {

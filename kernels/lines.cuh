@@ -128,10 +128,11 @@ __device__ inline T load_if(bool there, const T* at) {
 
 // Couplings of a point of a line with its neighbours, zero where it is not `there`; those beside the line only where it is
 // `surrounded`. Ten numbers are loaded together; registers have no room for all blocks at a time.
-template <bool XI, bool COMPACT>
+template <bool XI, bool COMPACT, bool EARLY = false>
 struct Couplings {
     Pair first, along[2], beside[2];
 
+    __device__ Couplings() {}
     template <Walls WALLS>
     __device__ Couplings(const Line<XI, COMPACT, WALLS>& line, int at, bool there, bool surrounded) {
         auto pair_of = [&](bool there, int slot) { return load_if(there, line.a.pairs(slot) + at); };
@@ -175,6 +176,46 @@ struct Couplings<XI, false> {
             subtract(b, block_of(there && surrounded, k - 1, 1), right[k]);
         }
     }
+};
+
+// Blocks that are loaded at once.
+template <bool XI>
+struct Couplings<XI, false, true> {
+    Sides along;
+    Block beside[3][2];
+
+    __device__ Couplings() {}
+    template <Walls WALLS>
+    __device__ Couplings(const Line<XI, false, WALLS>& line, int at, bool there, bool surrounded) {
+        const Couplings<XI, false> couplings(line, at, there, surrounded);
+        along = couplings.along_line();
+#pragma unroll
+        for (int k = 0; k < 6; ++k) beside[k / 2][k % 2] = couplings.block_of(there && surrounded, k / 2 - 1, k % 2 * 2 - 1);
+    }
+    __device__ Sides along_line() const { return along; }
+    __device__ void subtract_from(Pair& b, const Pair (&left)[3], const Pair (&right)[3]) const {
+#pragma unroll
+        for (int k = 0; k < 3; ++k) {
+            subtract(b, beside[k][0], left[k]);
+            subtract(b, beside[k][1], right[k]);
+        }
+    }
+};
+
+// The couplings of a point that are loaded now, or that were loaded early.
+template <bool XI, bool COMPACT, bool EARLY>
+struct PointCouplings : Couplings<XI, COMPACT> {
+    template <Walls WALLS>
+    __device__ PointCouplings(const Couplings<XI, COMPACT, true>&, const Line<XI, COMPACT, WALLS>& line, int at,
+                              bool there, bool surrounded)
+        : Couplings<XI, COMPACT>(line, at, there, surrounded) {}
+};
+
+template <bool XI, bool COMPACT>
+struct PointCouplings<XI, COMPACT, true> : Couplings<XI, COMPACT, true> {
+    template <Walls WALLS>
+    __device__ PointCouplings(const Couplings<XI, COMPACT, true>& early, const Line<XI, COMPACT, WALLS>&, int, bool, bool)
+        : Couplings<XI, COMPACT, true>(early) {}
 };
 
 // u on the lines beside the points of a thread, zero where the points are not `surrounded`. Without TURNS the points follow
@@ -337,8 +378,8 @@ __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, ui
     const Pair* f = reinterpret_cast<const Pair*>(f_values);
     Pair* u = reinterpret_cast<Pair*>(u_values);
     const int segment = int(chunks) * CHUNK;
-    // Lines that short chunks solve have one segment. They load what follows the recurrences before these: a thread has registers
-    // for it.
+    // Lines that short chunks solve have one segment. They load all that they need of the operator before the launch before
+    // has ended: a thread has registers for it.
     constexpr bool SHORT = CHUNK == SHORT_CHUNK, TURNS = takes_turns<XI, CHUNK>;
     const uint32 segments = SHORT ? 1 : uint32((line.along() + segment - 1) / segment);
     const Held<XI, CHUNK> held(team, segments, held_segments);
@@ -350,17 +391,32 @@ __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, ui
     // Right side of a bordered line's first point.
     Pair wall_right = pair(0, 0);
     const bool both = line.bordered_above();
-    // Before and after a xi-line stands what another band has there, or zero.
-    Pair carry = XI && live ? u[line.at(-1)] : pair(0, 0);
-    auto load_behind = [&] { return XI && live ? u[line.at(along)] : pair(0, 0); };
-    const Pair behind = SHORT ? load_behind() : pair(0, 0);
-    Pair ends[end_count(WALLS)];
     // Corrections of a short line's points, the coupling of its first point with the second, and the equation of the last point
     // of a closed one.
     Block corrections[CHUNK], first_next;
     Sides last_sides;
     Block last_pivot;
     Block reach = SHORT && XI && condensed && live ? line.a.closing()[line.at(open)] : diagonal(0);
+    Couplings<XI, COMPACT, true> early[CHUNK];
+    Block pivots[CHUNK], columns[CHUNK];
+    if constexpr (SHORT) {
+#pragma unroll
+        for (int k = 0; k < CHUNK; ++k) {
+            const int l = Points<TURNS, CHUNK>(team, 0).in_chunk(k), at = line.at(l);
+            const bool there = l < along;
+            pivots[k] = load_if(l < open, line.pivot() + at);
+            early[k] = Couplings<XI, COMPACT, true>(line, at, there, live && !zero);
+            columns[k] = load_if(XI && there && layout.terms(), line.a.columns() + at);
+            if (condensed) corrections[k] = load_if(there, (XI ? line.a.closing() : line.a.border()) + at);
+            if (XI && there && l == open) last_pivot = line.pivot()[at];
+        }
+        wait_for_launches_before();
+    }
+    // Before and after a xi-line stands what another band has there, or zero.
+    Pair carry = XI && live ? u[line.at(-1)] : pair(0, 0);
+    auto load_behind = [&] { return XI && live ? u[line.at(along)] : pair(0, 0); };
+    const Pair behind = SHORT ? load_behind() : pair(0, 0);
+    Pair ends[end_count(WALLS)];
     if constexpr (TRANSPOSED) {
         ends_of_transposed(line, team, segments, zero, f, u, ends);
         carry = ends[0];
@@ -374,8 +430,6 @@ __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, ui
         for (int k = 0; k < CHUNK; ++k) {
             const int l = points.in_turn(k), at = line.at(l);
             const bool there = l < along;
-            if (SHORT && condensed)
-                corrections[k] = load_if(there, (XI ? line.a.closing() : line.a.border()) + at);
             // The ends of transposed lines are given.
             const bool first_given = TRANSPOSED && l == 0, last_given = TRANSPOSED && both && l + 1 == along;
             const bool solved = l < open && !first_given && !last_given;
@@ -383,11 +437,11 @@ __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, ui
             prev[k] = next[k] = diagonal(0);
             if (!XI && !there) continue;
             Pair b = load_if(there, (TRANSPOSED ? u : f) + at);
-            const Block pivot = load_if(solved, line.pivot() + at);
+            const Block pivot = SHORT ? pivots[k] : load_if(solved, line.pivot() + at);
             beside.move_to(l);
-            const Couplings<XI, COMPACT> couplings(line, at, there, surrounded);
+            const PointCouplings<XI, COMPACT, SHORT> couplings(early[k], line, at, there, surrounded);
             const bool terms = XI && there && layout.terms();
-            const Block wall = load_if(terms, line.a.columns() + at);
+            const Block wall = SHORT ? columns[k] : load_if(terms, line.a.columns() + at);
             const Pair wall_terms = load_if(terms, u + layout.column(l));
             couplings.subtract_from(b, beside.left, beside.right);
             if (XI) subtract(b, wall, wall_terms);
@@ -403,10 +457,7 @@ __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, ui
             if (XI && live && !there) y[k] = SHORT ? behind : load_behind();
             const Sides along_line = couplings.along_line();
             if (SHORT && !XI && l == 0) first_next = along_line.after;
-            if (SHORT && XI && there && l == open) {
-                last_sides = along_line;
-                last_pivot = line.pivot()[at];
-            }
+            if (SHORT && XI && there && l == open) last_sides = along_line;
             prev[k] = pivot * along_line.before;
             next[k] = pivot * along_line.after;
         }

@@ -18,6 +18,7 @@ __device__ void restrict_residual(const LevelLayout& fine, real* values, const r
     Pair* const to_f = reinterpret_cast<Pair*>(coarse_f);
     Pair* const to_u = reinterpret_cast<Pair*>(coarse_u);
     __shared__ Pair residuals[2 * LEVEL_J + 1][2 * LEVEL_I + 1];
+    wait_for_launches_before();
     const bool both = coarse.mj != fine.mj;
     const uint32 tile_rows = blockDim.x == FLAT_THREADS ? FLAT_ROWS : LEVEL_J;
     const uint32 first_i = coarse.tile_i(), first_j = coarse.tile_j(tile_rows);
@@ -132,6 +133,7 @@ __device__ void prolong_solution(const LevelLayout& fine, real* u, const LevelLa
     const uint32 step = skipped < 2 ? 2 : 1, first = skipped == 0;
     const uint32 i = first + step * (fine.tile_i() + threadIdx.x % LEVEL_I);
     const uint32 j = fine.tile_j() + threadIdx.x / LEVEL_I;
+    wait_for_launches_before();
     if (i >= fine.mi || j >= fine.mj) return;
     prolong(i, j);
     if (i == first && fine.comes_from()) prolong.add_beside(false, j);

@@ -54,11 +54,25 @@ fn a_block_adds_its_thread_numbers_in_shared_memory() {
 
 #[test]
 fn threads_and_blocks_know_their_place_in_three_dimensions() {
-    let shape = LaunchShape { grid: [2, 3, 2], block: [3, 2, 2], shared: 0, together: false };
+    let shape =
+        LaunchShape { grid: [2, 3, 2], block: [3, 2, 2], shared: 0, together: false, early: false };
 
     let seen: Vec<u32> = filled("places", shape, &[], 144);
 
     assert!(seen.iter().all(|count| *count == 1), "{seen:?}");
+}
+
+#[test]
+fn a_kernel_that_begins_early_waits_for_the_launches_before() {
+    let early = LaunchShape { early: true, ..LaunchShape::new(1, 32) };
+
+    let seen: Vec<u32> = filled("early", early, &[], 1);
+    assert_eq!(seen, [1]);
+    let device: Arc<dyn Device> = Arc::new(FiberDevice::default());
+    let seen = Buffer::<u32>::zeros(&device, 32).unwrap();
+    let fault = KERNELS.launch("places", early, &[Argument::from(&seen)]).unwrap_err();
+    assert_eq!(fault.code, Code::Trapped);
+    assert!(fault.message.ends_with("places begins early and waits for no launch"), "{fault:?}");
 }
 
 #[test]

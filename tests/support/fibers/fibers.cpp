@@ -351,9 +351,20 @@ static void run_blocks() {
 
 static std::vector<unsigned char> room;
 
+static bool waits;
+void wait_for_launches() {
+    Aside aside;
+    waits = true;
+}
+
+// How a launch begins and runs: blocks together, and before the end of the launch before.
+enum Way { TOGETHER = 1, EARLY = 2 };
+
 static Code run_grid(const Entry& entry, const unsigned* grid, const unsigned* block,
-                     unsigned shared, bool together, void** given, unsigned given_count) {
+                     unsigned shared, unsigned way, void** given, unsigned given_count) {
+    const bool together = way & TOGETHER;
     code = FINISHED;
+    waits = false;
     text[0] = 0;
     gridDim = {grid[0], grid[1], grid[2]};
     blockDim = {block[0], block[1], block[2]};
@@ -406,6 +417,7 @@ static Code run_grid(const Entry& entry, const unsigned* grid, const unsigned* b
             return code;
         }
     }
+    if ((way & EARLY) && !waits) fail(TRAPPED, "%s begins early and waits for no launch", entry.name);
     return code;
 }
 
@@ -417,7 +429,7 @@ extern "C" __attribute__((visibility("default"))) void release() { fibers::drop_
 // Runs a kernel in an order of fibers::Order; returns a fibers::Code. `message` is set to a text that is
 // valid until the next launch of the calling thread.
 extern "C" __attribute__((visibility("default"))) int launch_in_order(
-    const char* name, const unsigned* grid, const unsigned* block, unsigned shared, unsigned together,
+    const char* name, const unsigned* grid, const unsigned* block, unsigned shared, unsigned way,
     void** arguments, unsigned count, unsigned order, const char** message) {
     static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
     static thread_local char copy[sizeof fibers::text];
@@ -429,7 +441,7 @@ extern "C" __attribute__((visibility("default"))) int launch_in_order(
     }
     pthread_mutex_lock(&one_at_a_time);
     fibers::order = order;
-    const int code = fibers::run_grid(*entry, grid, block, shared, together != 0, arguments, count);
+    const int code = fibers::run_grid(*entry, grid, block, shared, way, arguments, count);
     memcpy(copy, fibers::text, sizeof copy);
     pthread_mutex_unlock(&one_at_a_time);
     return code;

@@ -105,6 +105,8 @@ unsigned barrier(int line, bool vote);
 void nap();
 // Ends a kernel that detects an error of its own.
 void trap();
+// Notes that the kernel waits for the launches before, as one that begins early must.
+void wait_for_launches();
 // Waits for another device, whose kernels run in another thread.
 void doze();
 // Time of a clock shared by all threads of the machine.

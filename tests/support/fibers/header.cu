@@ -21,6 +21,11 @@ KERNEL(places, unsigned* seen) {
     atomicAdd(seen + block * blockDim.x * blockDim.y * blockDim.z + thread, 1u);
 }
 
+KERNEL(early, unsigned* seen) {
+    fibers::wait_for_launches();
+    if (threadIdx.x == 0) seen[0] = 1;
+}
+
 KERNEL(shuffles, int* lanes) {
     const int lane = threadIdx.x;
     lanes[lane] = __shfl_sync(0xffffffffu, lane, 5);

@@ -204,7 +204,7 @@ impl Library {
                 shape.grid.as_ptr(),
                 shape.block.as_ptr(),
                 shape.shared,
-                c_uint::from(shape.together),
+                c_uint::from(shape.together) | c_uint::from(shape.early) << 1,
                 pointers.as_ptr(),
                 pointers.len() as c_uint,
                 order.0,

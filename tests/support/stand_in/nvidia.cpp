@@ -524,6 +524,17 @@ EXPORT int cuLaunchKernel(void* of, unsigned gx, unsigned gy, unsigned gz, unsig
     });
 }
 
+// CUlaunchConfig, whose attributes change nothing here.
+struct LaunchConfig {
+    unsigned grid[3], block[3], shared;
+    void* stream;
+};
+EXPORT int cuLaunchKernelEx(const LaunchConfig* of, void* function, void** parameters, void**) {
+    const unsigned *grid = of->grid, *block = of->block;
+    return cuLaunchKernel(function, grid[0], grid[1], grid[2], block[0], block[1], block[2], of->shared, of->stream,
+                          parameters, nullptr);
+}
+
 EXPORT int cuStreamCreate(void** stream, unsigned) {
     return *stream = make_stream(nullptr, 0).get(), SUCCESS;
 }

@@ -129,7 +129,8 @@ pub(super) fn launch_together(
     } as usize;
     for start in (0..rows.count).step_by(most) {
         let count = most.min(rows.count - start) as u32;
-        let shape = LaunchShape { grid: [x, y, count], ..launch.shape };
+        // The rows may be what the launch before writes.
+        let shape = LaunchShape { grid: [x, y, count], early: false, ..launch.shape };
         let first = rows.first + (start * rows.stride * size_of::<u64>()) as Address;
         let flags = if flags == 0 { 0 } else { flags + (start * size_of::<u32>()) as Address };
         let (first, flags) = (Pointer::<u64>::to(first), Pointer::<u32>::to(flags));

@@ -344,6 +344,9 @@ pub struct LaunchShape {
     pub shared: u32,
     /// Whether the blocks along x, at most 16, run at the same time and may wait for each other.
     pub together: bool,
+    /// Whether it may begin before the end of the launch before it, for which its kernel waits by
+    /// `wait_for_launches_before`; GPUs from the Hopper generation on begin it so.
+    pub early: bool,
 }
 
 /// Blocks of a reduction: fixed, so that sums do not depend on the GPU.
@@ -361,7 +364,7 @@ impl LaunchShape {
     /// Blocks of `threads` threads.
     pub fn new(blocks: usize, threads: u32) -> Self {
         let (grid, block) = ([blocks as u32, 1, 1], [threads, 1, 1]);
-        Self { grid, block, shared: 0, together: false }
+        Self { grid, block, shared: 0, together: false, early: false }
     }
 
     /// Blocks of [`BLOCK`] threads.

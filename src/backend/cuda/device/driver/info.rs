@@ -121,6 +121,11 @@ fn unexpected(error: DriverError) -> DeviceError {
     DeviceError::Call { device, operation: "listing the GPUs", reason: reason(error) }
 }
 
+/// Whether a launch may begin on a GPU before the end of the one before, in recordings too (CUDA 12.3).
+pub(super) fn can_begin_early(info: &GpuInfo) -> bool {
+    info.capability.0 >= 9 && driver_version().is_some_and(|version| version >= (12, 3))
+}
+
 /// CUDA version of the driver, if there is one.
 fn driver_version() -> Option<(i32, i32)> {
     let mut version = 0;

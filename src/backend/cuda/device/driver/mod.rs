@@ -55,6 +55,8 @@ pub struct DriverDevice {
     side_work: [CudaEvent; 2],
     /// Whether launches go to the side stream.
     forked: AtomicBool,
+    /// Whether they may begin before the end of the one before.
+    begins_early: bool,
     read_backs: ReadBacks,
     uploads: SmallUploads,
     staging: Mutex<StagedDownloads>,
@@ -67,24 +69,26 @@ pub struct DriverDevice {
 impl DriverDevice {
     /// Opens GPU `ordinal`, in the order of `gridgen devices`. Kernels are compiled when they are first launched.
     pub fn open(ordinal: usize) -> Result<Self> {
-        Self::with_modules(ordinal, &[])
+        Self::with_modules(ordinal, true, &[])
     }
 
     /// Opens GPU `ordinal` with the kernels compiled that most cases of this many points launch on one GPU, for a group
     /// those of groups, too.
     pub fn open_compiled(ordinal: usize, grouped: bool, points: usize) -> Result<Self> {
-        Self::with_modules(ordinal, &ModuleKey::usual(grouped, points))
+        Self::with_modules(ordinal, true, &ModuleKey::usual(grouped, points))
     }
 
     /// Opens GPU `ordinal`, one of several, with all kernels compiled: none may be loaded while kernels wait for those of
     /// other GPUs.
     pub fn open_one_of_several(ordinal: usize) -> Result<Self> {
-        Self::with_modules(ordinal, &ModuleKey::all(false).collect::<Vec<_>>())
+        Self::with_modules(ordinal, false, &ModuleKey::all(false).collect::<Vec<_>>())
     }
 
-    fn with_modules(ordinal: usize, modules: &[ModuleKey]) -> Result<Self> {
+    /// Launches begin early on a GPU that works alone: they have not been tried between messages of others.
+    fn with_modules(ordinal: usize, alone: bool, modules: &[ModuleKey]) -> Result<Self> {
         let info = info::device(ordinal)?;
         let gpu = OpenGpu::shared(&info, modules)?;
+        let begins_early = alone && info::can_begin_early(&info);
         let event = || gpu.context.new_event(None);
         let made = || Ok((streams(&gpu.context)?, [event()?, event()?]));
         let ([stream, side], side_work) = made().map_err(info.failed("making a stream"))?;
@@ -99,6 +103,7 @@ impl DriverDevice {
             side,
             side_work,
             forked: AtomicBool::new(false),
+            begins_early,
             read_backs,
             uploads,
             staging: Mutex::default(),
@@ -374,7 +379,8 @@ impl Device for DriverDevice {
     fn launch(&self, _: Granted, launch: Launch) -> Result<()> {
         self.bind()?;
         let Some(launch) = self.recordings.note(launch, Request::Launch) else { return Ok(()) };
-        let Launch { kernel, shape, arguments } = launch;
+        let Launch { kernel, mut shape, arguments } = launch;
+        shape.early &= self.begins_early;
         let function = self.gpu.kernels.function(&self.info, kernel)?;
         let forked = self.forked.load(Ordering::Relaxed);
         let stream = if forked { self.side.cu_stream() } else { self.stream.cu_stream() };

@@ -138,10 +138,11 @@ pub(super) unsafe fn launch_kernel(
 ) -> Result<(), DriverError> {
     use sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED as ANY;
     use sys::CUlaunchAttributeID_enum as Attribute;
-    let LaunchShape { grid: [x, y, z], block, shared, together } = shape;
+    let LaunchShape { grid: [x, y, z], block, shared, together, early } = shape;
+    let together = together && x > 1;
     let mut pointers: Vec<*mut c_void> =
         arguments.iter().map(|argument| argument.pointer().cast_mut()).collect();
-    if !together || x == 1 {
+    if !together && !early {
         let (grid, block) = (shape.grid.into(), block.into());
         // SAFETY: as required of the caller.
         return unsafe {
@@ -151,7 +152,10 @@ pub(super) unsafe fn launch_kernel(
     let value = sys::CUlaunchAttributeValue { cooperative: 1 };
     let id = Attribute::CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
     let mut attribute = sys::CUlaunchAttribute { id, pad: [0; 4], value };
-    if has_clusters(info) {
+    if early {
+        attribute.id = Attribute::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+        attribute.value.programmaticStreamSerializationAllowed = 1;
+    } else if has_clusters(info) {
         // SAFETY: the function is the caller's.
         unsafe { result::function::set_function_attribute(function.0, ANY, 1) }?;
         attribute.id = Attribute::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;

@@ -136,6 +136,7 @@ impl MultigridBackend for CudaBackend {
             shape.grid[1] = target.size.mj.div_ceil(FLAT_ROWS) as u32;
             shape.block[0] = FLAT_THREADS as u32;
         }
+        shape.early = true;
         launch!(self => (name)[M, shape](fine.layout(), &fine.operator, &fine.f, fine.u(),
             fine.solved(), beside, target.layout(), &target.f, target.u()))?;
         if fine.kind.has_sums() {
@@ -167,7 +168,7 @@ impl MultigridBackend for CudaBackend {
             }
             _ => (fine.size.mi, 2),
         };
-        let shape = LaunchShape::tiles(columns, fine.size.mj);
+        let shape = LaunchShape { early: true, ..LaunchShape::tiles(columns, fine.size.mj) };
         let name = if beside { kernels::prolong_sides } else { kernels::prolong };
         launch!(self => (name)[M, shape](fine.layout(), fine.u(), coarse.layout(), start, wraps,
             skipped, coarse.u()))?;

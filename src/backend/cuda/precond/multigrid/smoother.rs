@@ -122,6 +122,7 @@ impl<M: Real> CudaLevel<M> {
                 } else {
                     kernels::relax_eta_transposed
                 },
+                early: false,
                 team: eta_team::<M>(mj, line_chunk::<M>(), room),
             }
         } else {
@@ -169,7 +170,7 @@ impl<M: Real> CudaLevel<M> {
         let of_storage = |[compact, full]: [KernelName; 2]| self.kind.pick(compact, full);
         let between = self.kind.walls.has_others();
         if few && !between && short.chunks * SHORT_CHUNK >= along {
-            return LineLaunch { name: of_storage(kernels.short), team: short };
+            return LineLaunch { name: of_storage(kernels.short), early: true, team: short };
         }
         // Xi-lines with walls at their ends are eta-lines of a turned level.
         let name = if self.kind.walls.has_beside() {
@@ -177,7 +178,7 @@ impl<M: Real> CudaLevel<M> {
         } else {
             of_storage(if between { kernels.between } else { kernels.long })
         };
-        LineLaunch { name, team: team(along, line_chunk::<M>(), room) }
+        LineLaunch { name, early: false, team: team(along, line_chunk::<M>(), room) }
     }
 
     /// The contents of u after a sweep that began with the lines of `first`.
@@ -202,7 +203,7 @@ impl<M: Real> CudaLevel<M> {
     fn relax_lines(
         &self,
         backend: &CudaBackend,
-        &LineLaunch { name, team: Team { lines, chunks, held, shared, .. } }: &LineLaunch,
+        &LineLaunch { name, early, team: Team { lines, chunks, held, shared, .. } }: &LineLaunch,
         (colour, count): (usize, usize),
         zero: bool,
     ) -> Result<()> {
@@ -211,6 +212,7 @@ impl<M: Real> CudaLevel<M> {
         }
         let mut shape = LaunchShape::new(count.div_ceil(lines), (lines * chunks) as u32);
         shape.shared = shared as u32;
+        shape.early = early;
         launch!(backend => (name)[M, shape](self.layout(), colour as u32, lines as u32,
             chunks as u32, u32::from(zero), held as u32, &self.operator, &self.f, self.u()))
     }
@@ -240,6 +242,8 @@ const XI: LineKernels = LineKernels {
 struct LineLaunch {
     /// The kernel.
     name: KernelName,
+    /// Whether it waits for the launches before by itself.
+    early: bool,
     team: Team,
 }
 
