@@ -14,14 +14,14 @@ use std::sync::Arc;
 /// `len` values of `T` in a device's memory, freed when dropped. A copy to or from another length is
 /// refused with [`DeviceError::Length`].
 pub struct Buffer<T> {
-    block: Arc<Block>,
+    block: Arc<MemoryBlock>,
     address: Address,
     len: usize,
     values: PhantomData<T>,
 }
 
 /// A block of a device's memory, of one buffer or of several, freed with the last of them.
-struct Block {
+struct MemoryBlock {
     device: Arc<dyn Device>,
     address: Address,
     bytes: usize,
@@ -29,7 +29,7 @@ struct Block {
     lent: Mutex<BTreeSet<i64>>,
 }
 
-impl Block {
+impl MemoryBlock {
     /// Memory with its previous contents.
     fn unset(device: &Arc<dyn Device>, bytes: usize) -> Result<Self> {
         let address = device.allocate(bytes)?;
@@ -37,7 +37,7 @@ impl Block {
     }
 }
 
-impl Drop for Block {
+impl Drop for MemoryBlock {
     fn drop(&mut self) {
         // Memory that others may read at any time is not used again.
         if self.lent.get_mut().iter().all(|&stream| self.device.share(stream, true).is_ok()) {
@@ -73,7 +73,7 @@ impl<T: bytemuck::Pod> Buffer<T> {
             bytes += bytes_of::<T>(len).next_multiple_of(ALIGNED);
             start as Address
         });
-        let block = Arc::new(Block::unset(device, bytes)?);
+        let block = Arc::new(MemoryBlock::unset(device, bytes)?);
         device.clear(GRANTED, block.address, bytes)?;
         let mut buffers = starts.into_iter().zip(lengths);
         Ok([(); N].map(|()| {
@@ -110,11 +110,11 @@ impl<T: bytemuck::Pod> Buffer<T> {
         if len > most {
             return Err(DeviceError::Length { there: most, asked: len });
         }
-        Ok(Self::of_block(&Arc::new(Block::unset(device, bytes_of::<T>(len))?), 0, len))
+        Ok(Self::of_block(&Arc::new(MemoryBlock::unset(device, bytes_of::<T>(len))?), 0, len))
     }
 
     /// `len` values that begin `start` bytes behind the start of a block.
-    fn of_block(block: &Arc<Block>, start: Address, len: usize) -> Self {
+    fn of_block(block: &Arc<MemoryBlock>, start: Address, len: usize) -> Self {
         Self { block: block.clone(), address: block.address + start, len, values: PhantomData }
     }
 

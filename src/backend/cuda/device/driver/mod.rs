@@ -14,12 +14,14 @@ use self::handles::{LaunchableGraph, Pinned, is_done, order_with, streams};
 use self::modules::{OpenGpu, has_clusters, launch_kernel};
 use self::recordings::KeptRecordings;
 use self::sharing::Imported;
+pub(crate) use self::sharing::SEVERAL_GPUS;
 use self::staging::{
-    MOST_DOWNLOADS, MOST_UPLOADED, MOST_WORDS, ReadBacks, SmallUploads, StagedDownloads, words,
+    MOST_BYTES, MOST_DOWNLOADS, MOST_UPLOADED, MOST_WORDS, ReadBacks, SmallUploads,
+    StagedDownloads, words,
 };
 use super::{
-    Address, Device, Download, Granted, Mapped, Pool, Recording, Request, SharedWords, StreamWait,
-    fill,
+    Address, Device, Download, GRANTED, Granted, Mapped, Pool, Recording, Request, SharedWords,
+    StreamWait, check_length, fill,
 };
 use crate::backend::DeviceError;
 use crate::backend::cuda::launch::{Launch, ModuleKey, Result};
@@ -31,12 +33,6 @@ use std::sync::{Arc, Weak};
 /// A device keeps idle memory up to this part of the whole for the next solve. To free a block the driver
 /// waits for all work of the GPU, that of other solves too.
 const KEPT_SHARE: usize = 64;
-
-/// Held for writing by a run on several GPUs: kernels of two runs that wait for other GPUs could each be
-/// queued before what the other waits for. Held for reading while a GPU is closed or its memory given back:
-/// the driver then waits for all kernels of the GPU and launches nothing meanwhile, not even the kernel
-/// whose message another GPU waits for.
-pub(crate) static SEVERAL_GPUS: RwLock<()> = RwLock::new(());
 
 /// A GPU and streams of it. The devices of one GPU share context and kernels.
 pub struct DriverDevice {
@@ -185,6 +181,20 @@ impl DriverDevice {
         // The error of the work comes first.
         done.and(recorded)
     }
+
+    /// Begins to download `words` words by a kernel to this place.
+    fn begin_read_back(&self, place: usize, from: Address, words: usize) -> Result<()> {
+        self.launch(GRANTED, Launch::copying(words, from, self.read_backs.address(place)))?;
+        let recorded = self.read_backs.record(place, &self.stream);
+        recorded.map_err(self.info.failed("copying from the device"))
+    }
+
+    /// Waits for the download to this place and reads it.
+    fn end_read_back(&self, place: usize, to: &mut [u8]) -> Result<()> {
+        check_length(to.len().min(MOST_BYTES), to.len())?;
+        self.wait_for_ranks()?;
+        self.read_backs.read(place, to).map_err(self.info.failed("a kernel"))
+    }
 }
 
 impl Drop for DriverDevice {
@@ -313,7 +323,10 @@ impl Device for DriverDevice {
         if let Some(words) = words(to, from.len(), MOST_UPLOADED)
             && !self.forked.load(Ordering::Relaxed)
         {
-            return self.upload_words(from, words, to);
+            let (place, at) = self.uploads.put(from, || self.wait())?;
+            self.launch(GRANTED, Launch::copying(words, at, to))?;
+            let recorded = self.uploads.record(*place, &self.stream);
+            return recorded.map_err(self.info.failed("copying to the device"));
         }
         self.wait_for_ranks()?;
         // SAFETY: the caller owns the memory at `to`; `from` outlives the copy, since the stream

@@ -6,7 +6,14 @@ use super::info::GpuInfo;
 use crate::backend::cuda::device::interface::{Address, Mapped};
 use crate::backend::cuda::launch;
 use cudarc::driver::{CudaContext, DriverError, sys};
+use parking_lot::RwLock;
 use std::sync::Arc;
+
+/// Held for writing by a run on several GPUs: kernels of two runs that wait for other GPUs could each be
+/// queued before what the other waits for. Held for reading while a GPU is closed or its memory given back:
+/// the driver then waits for all kernels of the GPU and launches nothing meanwhile, not even the kernel
+/// whose message another GPU waits for.
+pub(crate) static SEVERAL_GPUS: RwLock<()> = RwLock::new(());
 
 /// Lets the kernels of each GPU access the memory of all others; false if two of them cannot.
 pub(super) fn enable_access(gpus: &[(&CudaContext, &GpuInfo)]) -> launch::Result<bool> {

@@ -2,10 +2,8 @@
 //! pinned the driver does so with one thread, and waits for each page that is touched for the first time. Also small
 //! downloads that are waited for later, and small uploads for which nobody waits.
 
-use super::DriverDevice;
 use super::handles::Pinned;
-use crate::backend::cuda::device::{Address, Device, GRANTED, check_length};
-use crate::backend::cuda::launch::{Launch, Result};
+use crate::backend::cuda::device::Address;
 use cudarc::driver::{CudaContext, CudaEvent, CudaStream, DriverError};
 use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
@@ -113,7 +111,7 @@ pub(super) const MOST_DOWNLOADS: usize = 8;
 /// Most words of one.
 pub(super) const MOST_WORDS: usize = 512;
 /// Most bytes of one.
-const MOST_BYTES: usize = MOST_WORDS * WORD;
+pub(super) const MOST_BYTES: usize = MOST_WORDS * WORD;
 /// Uploads that may be unfinished at a time without a wait.
 const UPLOADS: usize = 8;
 /// Most words of one: those of some thousand nodes.
@@ -210,57 +208,27 @@ impl SmallUploads {
         Ok(Self { places, ended, last: Mutex::default() })
     }
 
-    /// The next place; one thread has it at a time.
-    pub(super) fn next(&self) -> MutexGuard<'_, usize> {
+    /// Puts at most [`MOST_UPLOADED`] words to the next place, which one thread has at a time, after a `wait` for the stream where
+    /// the last upload from there has not ended. Returns the place, and the address at which a kernel reads the words.
+    pub(super) fn put<E>(
+        &self,
+        from: &[u8],
+        wait: impl FnOnce() -> Result<(), E>,
+    ) -> Result<(MutexGuard<'_, usize>, Address), E> {
         let mut place = self.last.lock();
         *place = (*place + 1) % UPLOADS;
-        place
-    }
-
-    /// Whether the last upload from this place has ended.
-    pub(super) fn is_free(&self, place: usize) -> bool {
-        self.ended[place].is_complete()
-    }
-
-    /// Puts at most [`MOST_UPLOADED`] words to a place that is free; returns the address at which a kernel reads them.
-    pub(super) fn put(&self, place: usize, from: &[u8]) -> Address {
-        let words = &self.places[place * MOST_UPLOADED * HALVES..];
+        if !self.ended[*place].is_complete() {
+            wait()?;
+        }
+        let words = &self.places[*place * MOST_UPLOADED * HALVES..];
         for (from, word) in from.as_chunks().0.iter().zip(words) {
             word.store(u32::from_ne_bytes(*from), Ordering::Release);
         }
-        words[0].as_ptr() as Address
+        Ok((place, words[0].as_ptr() as Address))
     }
 
     /// The upload from this place ends when the work queued so far has ended.
     pub(super) fn record(&self, place: usize, stream: &CudaStream) -> Result<(), DriverError> {
         self.ended[place].record(stream)
-    }
-}
-
-/// Small transfers.
-impl DriverDevice {
-    /// Begins to download `words` words by a kernel to this place.
-    pub(super) fn begin_read_back(&self, place: usize, from: Address, words: usize) -> Result<()> {
-        self.launch(GRANTED, Launch::copying(words, from, self.read_backs.address(place)))?;
-        let recorded = self.read_backs.record(place, &self.stream);
-        recorded.map_err(self.info.failed("copying from the device"))
-    }
-
-    /// Uploads `words` words by a kernel, for which the caller does not wait.
-    pub(super) fn upload_words(&self, from: &[u8], words: usize, to: Address) -> Result<()> {
-        let place = self.uploads.next();
-        if !self.uploads.is_free(*place) {
-            self.wait()?;
-        }
-        let at = self.uploads.put(*place, from);
-        self.launch(GRANTED, Launch::copying(words, at, to))?;
-        self.uploads.record(*place, &self.stream).map_err(self.info.failed("copying to the device"))
-    }
-
-    /// Waits for the download to this place and reads it.
-    pub(super) fn end_read_back(&self, place: usize, to: &mut [u8]) -> Result<()> {
-        check_length(to.len().min(MOST_BYTES), to.len())?;
-        self.wait_for_ranks()?;
-        self.read_backs.read(place, to).map_err(self.info.failed("a kernel"))
     }
 }
