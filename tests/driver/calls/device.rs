@@ -299,7 +299,7 @@ fn small_uploads_bring_what_the_host_held_when_they_were_asked_for() {
         [(true, [1, 2, 3, 63, 64, 65, 2047, 2048]), (false, [2048, 1, 2049, 9, 3000, 2048, 7, 2])]
     {
         for round in 1..4 {
-            hold(0, held);
+            hold(device.queue().unwrap(), held);
             let uploaded: Vec<_> = (lengths.iter().zip(1..))
                 .map(|(&length, k)| {
                     host.fill(100 * round + k);
@@ -307,7 +307,7 @@ fn small_uploads_bring_what_the_host_held_when_they_were_asked_for() {
                 })
                 .collect();
             host.fill(0);
-            hold(0, false);
+            hold(device.queue().unwrap(), false);
 
             for (buffer, k) in uploaded.iter().zip(1..) {
                 let mut found = vec![0; buffer.len()];
