@@ -265,8 +265,8 @@ __device__ inline uint32 take_ticket(uint32* ticket, uint32 more = 1) {
 }
 #endif
 
-// Of a launch that may begin before the end of the one before it: waits for that end, from which on the next one may begin. What
-// was launched before those has ended by then, so that a thread may read ahead what the last launch does not write.
+// Waits for the end of the launch before, where this one may begin earlier; the next one may begin from then on. Launches before
+// those two have ended when a thread begins, which may read ahead what the launch before does not write.
 __device__ inline void wait_for_launches_before() {
 #ifdef FIBERS
     fibers::wait_for_launches();

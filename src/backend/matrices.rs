@@ -56,8 +56,7 @@ pub trait SparseBackend: Backend {
         skipped: [usize; 2],
         y: &mut Self::Vector<T>,
     ) -> Result<()> {
-        self.multiply(a, x, Product { skipped, add: false }, y)?;
-        self.multiply(b, x, Product { skipped: [0; 2], add: true }, y)
+        one_after_the_other(self, [a, b], x, skipped, y)
     }
 
     /// t ← Aᵀ of a matrix with the nine-point pattern, which `t` has too: slot s of a point is the slot
@@ -73,6 +72,18 @@ pub trait SparseBackend: Backend {
 
     /// A copy of `a`, prepared for products.
     fn csr<T: Real>(&self, a: &Csr, format: MatrixFormat) -> Result<Self::CsrMatrix<T>>;
+}
+
+/// [`SparseBackend::multiply_with_walls`] by two products.
+pub(crate) fn one_after_the_other<B: SparseBackend, T: Real>(
+    backend: &B,
+    [a, b]: [&B::Matrix<T>; 2],
+    x: &B::Vector<T>,
+    skipped: [usize; 2],
+    y: &mut B::Vector<T>,
+) -> Result<()> {
+    backend.multiply(a, x, Product { skipped, add: false }, y)?;
+    backend.multiply(b, x, Product { skipped: [0; 2], add: true }, y)
 }
 
 /// A linear map y = A x.

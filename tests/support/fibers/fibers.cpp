@@ -357,7 +357,7 @@ void wait_for_launches() {
     waits = true;
 }
 
-// How a launch begins and runs: blocks together, and before the end of the launch before.
+// Flags that say how a launch runs: its blocks together, and begun before the end of the launch before.
 enum Way { TOGETHER = 1, EARLY = 2 };
 
 static Code run_grid(const Entry& entry, const unsigned* grid, const unsigned* block,

@@ -11,7 +11,7 @@ use crate::backend::cuda::launch::shared::{
 };
 use crate::backend::cuda::launch::{Arguments, LaunchShape, Result, kernels, launch};
 use crate::backend::error::{check_length, check_lengths};
-use crate::backend::matrices::check_product;
+use crate::backend::matrices::{check_product, one_after_the_other};
 use crate::backend::scalars::{LOG, SLOTS};
 use crate::backend::{Fused, LinearOperator, Product, Real, Update};
 use crate::sparse::{EllPattern, Structure};
@@ -130,8 +130,7 @@ impl<T: Real> CudaMatrix<T> {
             None,
         ) = of
         else {
-            self.multiply(backend, x, Product { skipped, add: false }, y)?;
-            return b.multiply(backend, x, Product { skipped: [0; 2], add: true }, y);
+            return one_after_the_other(backend, [self, b], x, skipped, y);
         };
         for pattern in [&self.pattern, &b.pattern] {
             check_product(pattern, x.len(), y.len())?;
