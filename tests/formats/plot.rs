@@ -72,7 +72,7 @@ fn bands_are_ordered_from_good_to_bad() {
     );
 }
 
-fn raster() -> Raster {
+fn raster() -> Raster<1> {
     let frame = Window { low: [10.0, 20.0], high: [14.0, 23.0] };
     Raster::over(&PlotPanel { frame, window: frame }, 1.0)
 }
@@ -81,28 +81,54 @@ fn raster() -> Raster {
 fn a_cell_covers_the_squares_whose_centres_it_contains() {
     let mut raster = raster();
 
-    raster.paint(&[[10.0, 20.0], [12.0, 20.0], [12.0, 22.0], [10.0, 22.0]], 2);
+    raster.paint(&[[10.0, 20.0], [12.0, 20.0], [12.0, 22.0], [10.0, 22.0]], [2]);
 
-    let areas = raster.areas(3);
+    let areas = raster.areas(0, 3, [10.0, 20.0]);
     assert_eq!(areas, [vec![], vec![[[10.0, 20.0], [12.0, 22.0]]], vec![]]);
+}
+
+#[test]
+fn a_folded_cell_covers_what_its_sides_enclose() {
+    let mut raster = raster();
+
+    raster.paint(&[[10.0, 20.0], [14.0, 23.0], [14.0, 20.0], [10.0, 23.0]], [1]);
+
+    let square = |x: f64, y: f64| [[x, y], [x + 1.0, y + 1.0]];
+    let row = [[10.0, 21.0], [14.0, 22.0]];
+    let ends = [square(10.0, 20.0), square(13.0, 20.0), square(10.0, 22.0), square(13.0, 22.0)];
+    assert_eq!(raster.areas(0, 1, [10.0, 20.0]), [[ends[0], ends[1], row, ends[2], ends[3]]]);
+}
+
+#[test]
+fn measures_are_painted_side_by_side() {
+    let frame = Window { low: [10.0, 20.0], high: [14.0, 23.0] };
+    let mut raster = Raster::over(&PlotPanel { frame, window: frame }, 1.0);
+
+    raster.paint(&[[10.0, 20.0], [14.0, 20.0], [14.0, 21.0], [10.0, 21.0]], [2, 1]);
+    raster.paint(&[[10.0, 20.0], [12.0, 20.0], [12.0, 21.0], [10.0, 21.0]], [1, 2]);
+
+    let whole = [[0.0, 0.0], [4.0, 1.0]];
+    let halves = [[[0.0, 0.0], [2.0, 1.0]], [[2.0, 0.0], [4.0, 1.0]]];
+    assert_eq!(raster.areas(0, 2, [0.0; 2]), [vec![], vec![whole]]);
+    assert_eq!(raster.areas(1, 2, [0.0; 2]), [vec![halves[1]], vec![halves[0]]]);
 }
 
 #[test]
 fn the_worst_cell_of_a_square_is_visible_at_any_thickness() {
     let mut raster = raster();
 
-    raster.paint(&[[12.1, 22.1], [12.9, 22.1], [12.9, 22.11], [12.1, 22.11]], 3);
-    raster.paint(&[[10.0, 20.0], [14.0, 20.0], [14.0, 23.0], [10.0, 23.0]], 1);
+    raster.paint(&[[12.1, 22.1], [12.9, 22.1], [12.9, 22.11], [12.1, 22.11]], [3]);
+    raster.paint(&[[10.0, 20.0], [14.0, 20.0], [14.0, 23.0], [10.0, 23.0]], [1]);
 
-    assert_eq!(raster.areas(3)[2], [[[12.0, 22.0], [13.0, 23.0]]]);
+    assert_eq!(raster.areas(0, 3, [10.0, 20.0])[2], [[[12.0, 22.0], [13.0, 23.0]]]);
 }
 
 #[test]
 fn cells_outside_or_broken_paint_nothing() {
     let mut raster = raster();
 
-    raster.paint(&[[30.0, 20.0], [31.0, 20.0], [31.0, 21.0], [30.0, 21.0]], 1);
-    raster.paint(&[[f64::NAN; 2]; 4], 1);
+    raster.paint(&[[30.0, 20.0], [31.0, 20.0], [31.0, 21.0], [30.0, 21.0]], [1]);
+    raster.paint(&[[f64::NAN; 2]; 4], [1]);
 
-    assert!(raster.areas(1)[0].is_empty());
+    assert!(raster.areas(0, 1, [10.0, 20.0])[0].is_empty());
 }

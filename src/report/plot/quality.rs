@@ -12,6 +12,7 @@ use super::raster::Raster;
 use super::views::{Artifacts, Views};
 use crate::grid::Grid;
 use crate::grid::quality::{CellMeasure, cell_corners, fill_nonorthogonality};
+use crate::grid::vector::along;
 
 /// Sizes of the pictures in pixels.
 const HISTOGRAM_SIZE: [u32; 2] = [960, 600];
@@ -113,25 +114,35 @@ impl Artifacts<'_> {
     pub(crate) fn quality_picture(&self, views: &Views) -> (Picture, f64) {
         let mut picture = Picture::new(MAPS_SIZE, [70.0, 50.0], self.name, "");
         let maps = self.maps();
-        let rows: Vec<_> = maps.iter().zip(MEASURED).enumerate().collect();
-        let painted = rows.into_par_iter().map(|(row, (map, measured))| {
-            let shown = SHOWN.iter().enumerate().filter_map(|(column, &view)| {
-                let left = 70.0 + 410.0 * column as f64;
-                let frame =
-                    Window { low: [left, top(row)], high: [left + 360.0, top(row) + 310.0] };
-                let (caption, window) = views.get(view)?;
-                Some((*caption, PlotPanel::equal_scales(frame, *window)))
-            });
-            self.painted(map, measured, shown.collect())
-        });
-        let painted: Vec<_> = painted.collect();
-        let (_, largest) = painted[NONORTHOGONALITY];
-        for (row, (map, (panels, _))) in maps.iter().zip(painted).enumerate() {
+        let blocks = std::iter::once(self.grid).chain(self.others.into_iter().flatten());
+        let cells: Vec<_> = blocks.map(|grid| (grid, bands(&maps, grid))).collect();
+        let largest = cells.iter().map(|(_, (_, largest))| *largest).fold(0.0, f64::max);
+        for (row, map) in maps.iter().enumerate() {
             let title = [70.0, top(row) - 28.0];
             picture.text(map.title, title, (CAPTION_SIZE, LEFT_BOTTOM), palette::TEXT);
             draw_scale(&mut picture, map, [470.0, top(row) - 46.0]);
-            for (caption, panel, raster) in panels {
-                for (area, colour) in raster.areas(BANDS as u8).into_iter().zip(colours()) {
+        }
+        let painted = SHOWN.into_par_iter().enumerate().filter_map(|(column, view)| {
+            let (caption, window) = views.get(view)?;
+            let left = 70.0 + 410.0 * column as f64;
+            let panels = [0, 1, 2, 3].map(|row| {
+                let low = [left, top(row)];
+                let frame = Window { low, high: along(low, [360.0, 310.0], 1.0) };
+                PlotPanel::equal_scales(frame, *window)
+            });
+            let mut raster = Raster::over(&panels[0], SQUARE);
+            for (grid, (bands, _)) in &cells {
+                for (cell, &bands) in bands.iter().enumerate() {
+                    let corners = cell_corners(grid, cell % (grid.ni - 1), cell / (grid.ni - 1));
+                    raster.paint(&corners.map(|corner| panels[0].pixel(corner)), bands);
+                }
+            }
+            let area = |row: usize| raster.areas(row, BANDS as u8, panels[row].frame.low);
+            Some((caption, panels, [0, 1, 2, 3].map(area)))
+        });
+        for (caption, panels, areas) in painted.collect::<Vec<_>>() {
+            for (panel, areas) in panels.into_iter().zip(areas) {
+                for (area, colour) in areas.into_iter().zip(colours()) {
                     picture.area(area, colour);
                 }
                 panel.draw_around(&mut picture, 4.0, [caption, ""]);
@@ -152,35 +163,26 @@ impl Artifacts<'_> {
             map("Aspect ratio", decades(1.0, longest)),
         ]
     }
+}
 
-    /// A map painted into panels, and the largest value of it.
-    fn painted<'p>(
-        &self,
-        map: &Map,
-        measured: FillRow,
-        panels: Vec<(&'p str, PlotPanel)>,
-    ) -> (Vec<(&'p str, PlotPanel, Raster)>, f64) {
-        let painted = panels.into_iter().map(|(caption, panel)| {
-            let raster = Raster::over(&panel, SQUARE);
-            (caption, panel, raster)
-        });
-        let mut painted: Vec<_> = painted.collect();
-        let mut largest = 0.0;
-        let blocks = std::iter::once(self.grid).chain(self.others.into_iter().flatten());
-        let rows = blocks.flat_map(|grid| (0..grid.nj - 1).map(move |j| (grid, j)));
-        for (grid, j) in rows {
-            let mut row = vec![0.0; grid.ni - 1];
-            measured(grid, j, &mut row);
-            for (i, value) in row.iter().enumerate() {
-                largest = f64::max(largest, *value);
-                let (corners, band) = (cell_corners(grid, i, j), map.band(*value));
-                for (_, panel, raster) in &mut painted {
-                    raster.paint(&corners.map(|corner| panel.pixel(corner)), band);
-                }
+/// The bands of the cells of a grid in the maps, row by row, and the largest non-orthogonality of a cell in degrees.
+fn bands(maps: &[Map; 4], grid: &Grid) -> (Vec<[u8; 4]>, f64) {
+    let mut cells = vec![[0; 4]; grid.cells()];
+    let rows = cells.par_chunks_mut(grid.ni - 1).enumerate().map(|(j, row)| {
+        let (mut values, mut largest) = (vec![0.0; row.len()], 0.0);
+        for (k, (map, measured)) in maps.iter().zip(MEASURED).enumerate() {
+            measured(grid, j, &mut values);
+            for (bands, value) in row.iter_mut().zip(&values) {
+                bands[k] = map.band(*value);
+            }
+            if k == NONORTHOGONALITY {
+                largest = values.iter().copied().fold(0.0, f64::max);
             }
         }
-        (painted, largest)
-    }
+        largest
+    });
+    let largest = rows.reduce(|| 0.0, f64::max);
+    (cells, largest)
 }
 
 /// The colours of the bands with the ends between them.

@@ -8,14 +8,13 @@ use std::collections::HashMap;
 
 use super::axes::PlotPanel;
 use super::clip::Window;
-use crate::grid::encloses;
 use crate::grid::quality::Corners;
 use crate::grid::vector::along;
 
-/// Squares of a panel with the band painted there, 0 for none, row by row from the top.
-pub struct Raster {
+/// Squares of a panel with the bands of N measures painted there, 0 for none, row by row from the top.
+pub struct Raster<const N: usize> {
     size: [usize; 2],
-    bands: Vec<u8>,
+    bands: Vec<[u8; N]>,
     /// Pixels of the picture in a side of a square.
     side: f64,
     origin: [f64; 2],
@@ -24,15 +23,15 @@ pub struct Raster {
 /// A rectangle by its lower and upper corner, in pixels.
 pub type Rectangle = [[f64; 2]; 2];
 
-impl Raster {
+impl<const N: usize> Raster<N> {
     /// An empty raster over the frame of a panel, squares of `side` pixels.
     pub fn over(panel: &PlotPanel, side: f64) -> Self {
         let size = panel.frame.size().map(|pixels| (pixels / side).floor() as usize);
-        Self { size, bands: vec![0; size[0] * size[1]], side, origin: panel.frame.low }
+        Self { size, bands: vec![[0; N]; size[0] * size[1]], side, origin: panel.frame.low }
     }
 
-    /// Paints a cell, given by its corners in pixels, in a band; the higher band stays.
-    pub fn paint(&mut self, corners: &Corners, band: u8) {
+    /// Paints a cell, given by its corners in pixels, in its bands; of each measure the higher one stays.
+    pub fn paint(&mut self, corners: &Corners, bands: [u8; N]) {
         let corners = corners.map(|c| [0, 1].map(|d| (c[d] - self.origin[d]) / self.side));
         let Window { low, high } = Window::around(corners);
         let mut range = [(0, 0); 2];
@@ -46,37 +45,48 @@ impl Raster {
             range[d] = (first, end);
         }
         for row in range[1].0..range[1].1 {
+            // As `encloses` does it, with the sides that cross the row found once for all of its squares.
+            let y = row as f64 + 0.5;
+            let crossings: [f64; 4] = std::array::from_fn(|k| {
+                let (a, b) = (corners[(k + 3) % 4], corners[k]);
+                let crosses = (a[1] > y) != (b[1] > y);
+                let at = a[0] + (y - a[1]) / (b[1] - a[1]) * (b[0] - a[0]);
+                if crosses { at } else { f64::NEG_INFINITY }
+            });
             for column in range[0].0..range[0].1 {
-                if encloses(&corners, [column as f64 + 0.5, row as f64 + 0.5]) {
-                    self.raise(column, row, band);
+                let x = column as f64 + 0.5;
+                if crossings.iter().filter(|&&at| at > x).count() % 2 == 1 {
+                    self.raise(column, row, bands);
                 }
             }
         }
         let centre = [0, 1].map(|d| 0.25 * corners.iter().map(|corner| corner[d]).sum::<f64>());
         if (0..2).all(|d| centre[d] >= 0.0 && centre[d] < self.size[d] as f64) {
-            self.raise(centre[0] as usize, centre[1] as usize, band);
+            self.raise(centre[0] as usize, centre[1] as usize, bands);
         }
     }
 
-    fn raise(&mut self, column: usize, row: usize, band: u8) {
+    fn raise(&mut self, column: usize, row: usize, bands: [u8; N]) {
         let place = &mut self.bands[row * self.size[0] + column];
-        *place = band.max(*place);
+        for (there, band) in place.iter_mut().zip(bands) {
+            *there = band.max(*there);
+        }
     }
 
-    /// The area of each band from 1 to `bands` as rectangles: runs of a row, joined with the same
-    /// run of the rows below.
-    pub fn areas(&self, bands: u8) -> Vec<Vec<Rectangle>> {
+    /// The area of each band from 1 to `bands` of a measure as rectangles in a panel of this size whose corner is
+    /// `origin`: runs of a row, joined with the same run of the rows below.
+    pub fn areas(&self, measure: usize, bands: u8, origin: [f64; 2]) -> Vec<Vec<Rectangle>> {
         let mut areas: Vec<Vec<Rectangle>> = vec![Vec::new(); bands.into()];
         let corner = |column: usize, row: usize| {
-            along(self.origin, [column, row].map(|number| number as f64), self.side)
+            along(origin, [column, row].map(|number| number as f64), self.side)
         };
         // Rectangles that end above the present row: columns, band, and number in the area.
         let mut open = HashMap::new();
         for (row, line) in self.bands.chunks(self.size[0].max(1)).enumerate() {
             let mut reached = HashMap::new();
             let mut end = 0;
-            for run in line.chunk_by(|a, b| a == b) {
-                let (first, band) = (end, usize::from(run[0]));
+            for run in line.chunk_by(|a, b| a[measure] == b[measure]) {
+                let (first, band) = (end, usize::from(run[0][measure]));
                 end += run.len();
                 if !(1..=areas.len()).contains(&band) {
                     continue;
