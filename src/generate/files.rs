@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use rayon::prelude::*;
+
 use crate::case::{OutputOptions, PlacedCase, Problem};
 use crate::error::Error;
 use crate::files::output::Output;
@@ -176,14 +178,11 @@ impl<'a> OutputFiles<'a> {
         figures: &Figures,
     ) -> Result<Vec<PathBuf>, IoError> {
         output.fill(|folder| {
-            let mut files = Vec::new();
-            for format in self.formats() {
-                files.extend(format.write(folder, mesh)?);
-            }
-            for file in &self.others {
-                files.extend(figures.write(file, mesh.good, folder)?);
-            }
-            Ok(files)
+            let meshes = || self.formats().map(|format| format.write(folder, mesh)).collect();
+            let others = self.others.par_iter().map(|file| figures.write(file, mesh.good, folder));
+            let (meshes, others): (Result<Vec<_>, IoError>, Result<Vec<_>, IoError>) =
+                rayon::join(meshes, || others.collect());
+            Ok([meshes?, others?].concat().concat())
         })
     }
 

@@ -67,16 +67,16 @@ pub struct Figures {
 impl Figures {
     /// The views of a grid and the maps of its quality, as far as they are wanted.
     pub fn of(grid: &Artifacts<'_>, [wanted, maps]: [bool; 2]) -> Self {
-        let (views, mut figures) = (grid.views(), Self::default());
-        if wanted {
-            figures.pictures.push(("grid".to_owned(), grid.grid_picture(&views)));
-        }
-        if maps {
-            let (picture, largest) = grid.quality_picture(&views);
-            figures.pictures.push(("quality".to_owned(), picture));
-            figures.nonorthogonality = Some(largest);
-        }
-        figures
+        let views = grid.views();
+        let (lines, quality) = rayon::join(
+            || wanted.then(|| grid.grid_picture(&views)),
+            || maps.then(|| grid.quality_picture(&views)),
+        );
+        let (quality, nonorthogonality) = quality.unzip();
+        let named = [("grid", lines), ("quality", quality)];
+        let pictures =
+            named.into_iter().filter_map(|(name, picture)| Some((name.to_owned(), picture?)));
+        Self { pictures: pictures.collect(), nonorthogonality, ..Self::default() }
     }
 
     /// Views of the grids of several elements, and of the gaps between them.

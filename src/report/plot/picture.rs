@@ -13,6 +13,7 @@ use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{FontTransform, register_font};
+use rayon::prelude::*;
 
 use super::palette;
 use crate::files::{IoError, WriteFault, atomic};
@@ -338,13 +339,18 @@ fn write_png(out: impl Write, pixels: &[u8], [width, height]: [u32; 2]) -> io::R
 /// Averages squares of two by two samples into pixels.
 fn average(fine: &[u8], width: usize) -> Vec<u8> {
     let row = width * RGB_BYTES;
-    let squares = fine.chunks_exact(2 * row).flat_map(|rows| {
+    let mut pixels = vec![0; fine.len() / 4];
+    pixels.par_chunks_mut(row / 2).zip(fine.par_chunks(2 * row)).for_each(|(pixels, rows)| {
         let (above, below) = rows.split_at(row);
-        above.chunks_exact(2 * RGB_BYTES).zip(below.chunks_exact(2 * RGB_BYTES))
+        let squares = above.as_chunks::<{ 2 * RGB_BYTES }>().0.iter();
+        let squares = squares.zip(below.as_chunks::<{ 2 * RGB_BYTES }>().0);
+        for (pixel, (above, below)) in pixels.as_chunks_mut::<RGB_BYTES>().0.iter_mut().zip(squares)
+        {
+            for (c, mean) in pixel.iter_mut().enumerate() {
+                let sum = |row: &[u8]| u16::from(row[c]) + u16::from(row[c + RGB_BYTES]);
+                *mean = ((sum(above) + sum(below)) / 4) as u8;
+            }
+        }
     });
-    let mean = |(above, below): (&[u8], &[u8])| {
-        let samples = |c: usize| [above[c], above[c + RGB_BYTES], below[c], below[c + RGB_BYTES]];
-        [0, 1, 2].map(|c| (samples(c).into_iter().map(u16::from).sum::<u16>() / 4) as u8)
-    };
-    squares.flat_map(mean).collect()
+    pixels
 }
