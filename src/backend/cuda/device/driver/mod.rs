@@ -65,26 +65,25 @@ pub struct DriverDevice {
 impl DriverDevice {
     /// Opens GPU `ordinal`, in the order of `gridgen devices`. Kernels are compiled when they are first launched.
     pub fn open(ordinal: usize) -> Result<Self> {
-        Self::with_modules(ordinal, true, &[])
+        Self::with_modules(ordinal, &[])
     }
 
     /// Opens GPU `ordinal` with the kernels compiled that most cases of this many points launch on one GPU, for a group
     /// those of groups, too.
     pub fn open_compiled(ordinal: usize, grouped: bool, points: usize) -> Result<Self> {
-        Self::with_modules(ordinal, true, &ModuleKey::usual(grouped, points))
+        Self::with_modules(ordinal, &ModuleKey::usual(grouped, points))
     }
 
     /// Opens GPU `ordinal`, one of several, with all kernels compiled: none may be loaded while kernels wait for those of
     /// other GPUs.
     pub fn open_one_of_several(ordinal: usize) -> Result<Self> {
-        Self::with_modules(ordinal, false, &ModuleKey::all(false).collect::<Vec<_>>())
+        Self::with_modules(ordinal, &ModuleKey::all(false).collect::<Vec<_>>())
     }
 
-    /// Launches begin early on a GPU that works alone: they have not been tried between messages of others.
-    fn with_modules(ordinal: usize, alone: bool, modules: &[ModuleKey]) -> Result<Self> {
+    fn with_modules(ordinal: usize, modules: &[ModuleKey]) -> Result<Self> {
         let info = info::device(ordinal)?;
         let gpu = OpenGpu::shared(&info, modules)?;
-        let begins_early = alone && info::can_begin_early(&info);
+        let begins_early = info::can_begin_early(&info);
         let event = || gpu.context.new_event(None);
         let made = || Ok((streams(&gpu.context)?, [event()?, event()?]));
         let ([stream, side], side_work) = made().map_err(info.failed("making a stream"))?;
