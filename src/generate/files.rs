@@ -170,20 +170,32 @@ impl<'a> OutputFiles<'a> {
         MeshData { span, good, settings, ..MeshData::of_blocks(blocks) }
     }
 
-    /// Writes meshes, tables and pictures into a folder that is being made; returns the files.
+    /// Writes meshes, tables and pictures into a folder that is being made, the pictures drawn while meshes are written;
+    /// returns the files and the pictures.
     pub(super) fn write(
         &self,
         output: &Output,
         mesh: &MeshData<'_>,
-        figures: &Figures,
-    ) -> Result<Vec<PathBuf>, IoError> {
-        output.fill(|folder| {
-            let meshes = || self.formats().map(|format| format.write(folder, mesh)).collect();
-            let others = self.others.par_iter().map(|file| figures.write(file, mesh.good, folder));
-            let (meshes, others): (Result<Vec<_>, IoError>, Result<Vec<_>, IoError>) =
-                rayon::join(meshes, || others.collect());
-            Ok([meshes?, others?].concat().concat())
-        })
+        draw: impl FnOnce() -> Figures + Send,
+    ) -> Result<(Vec<PathBuf>, Figures), IoError> {
+        let meshes = || {
+            output.fill(|folder| {
+                let written = self.formats().map(|format| format.write(folder, mesh));
+                Ok(written.collect::<Result<Vec<_>, _>>()?.concat())
+            })
+        };
+        let others = || {
+            let figures = draw();
+            let files = output.fill(|folder| {
+                let files = self.others.par_iter();
+                let written = files.map(|file| figures.write(file, mesh.good, folder));
+                Ok(written.collect::<Result<Vec<_>, _>>()?.concat())
+            });
+            files.map(|files| (files, figures))
+        };
+        let (meshes, others) = rayon::join(meshes, others);
+        let (meshes, (others, figures)) = (meshes?, others?);
+        Ok(([meshes, others].concat(), figures))
     }
 
     /// Says what stays in `output` of earlier runs, and what such files lack, one sentence each.

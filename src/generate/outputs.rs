@@ -73,15 +73,15 @@ pub(super) fn write(
     let (wanted, paged) = ([output.pictures, output.quality_maps], output.report);
     let mesh = made.mesh();
     let (mut files, figures) = log.timed("writing", |_| -> Result<_, IoError> {
-        let figures = figures(made, wanted.map(|wanted| wanted || paged));
-        let mut files = requested.write(finest, &mesh, &figures)?;
+        let draw = || figures(made, wanted.map(|wanted| wanted || paged));
+        let (mut files, figures) = requested.write(finest, &mesh, draw)?;
         for (CoarserGrid { blocks, quality, verdict, .. }, output) in coarser.iter().zip(others) {
             let good = verdict.is_good();
             let (grid, others) = (&blocks[0], [blocks.get(1), None, None]);
             let finest = made.elements[0].artifacts();
-            let figures = Figures::of(&Artifacts { grid, others, quality, good, ..finest }, wanted);
-            let blocks: Vec<&Grid> = blocks.iter().collect();
-            files.extend(requested.write(output, &requested.mesh_of(&blocks, good), &figures)?);
+            let drawn = Artifacts { grid, others, quality, good, ..finest };
+            let mesh = requested.mesh_of(&blocks.iter().collect::<Vec<_>>(), good);
+            files.extend(requested.write(output, &mesh, || Figures::of(&drawn, wanted))?.0);
         }
         Ok((files, figures))
     })?;
