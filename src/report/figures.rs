@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use rayon::prelude::*;
+
 use super::history::{convergence, write_csv};
 use super::plot::{Artifacts, DrawError, OversetPictures, Picture};
 use crate::files::IoError;
@@ -116,16 +118,15 @@ impl Figures {
     ) -> Result<Vec<PathBuf>, IoError> {
         let solve = self.solves.iter().find(|(stem, _)| *stem == file.stem);
         let picture = self.pictures.iter().find(|(stem, _)| *stem == file.stem);
-        let mut written = Vec::new();
-        for (end, name) in file.ends.iter().zip(file.names(good)) {
+        let files = file.ends.par_iter().zip(file.names(good)).map(|(end, name)| {
             let path = folder.join(name);
             match (*end, solve, picture) {
                 (".csv", Some((_, history)), _) => write_csv(&path, history)?,
                 (".svg" | ".png", _, Some((_, picture))) => picture.write(&path)?,
-                _ => continue,
+                _ => return Ok(None),
             }
-            written.push(path);
-        }
-        Ok(written)
+            Ok(Some(path))
+        });
+        Ok(files.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     }
 }

@@ -51,8 +51,10 @@ impl Page<'_> {
 
     fn text(&self) -> Result<String, DrawError> {
         let largest = self.figures.nonorthogonality;
-        let grid = [self.scene.element("", ""), self.figures.shown("grid")?].concat();
-        let grid = section("Grid", &grid);
+        let pictures =
+            || rayon::join(|| self.figures.shown("grid"), || self.figures.shown("quality"));
+        let (scene, (lines, maps)) = rayon::join(|| self.scene.element("", ""), pictures);
+        let (grid, maps) = (section("Grid", &[scene, lines?].concat()), &maps?);
         let mut sections = Vec::new();
         let frame = match self.report {
             RunReport::Section(report) => {
@@ -63,7 +65,7 @@ impl Page<'_> {
                     "half" => "Half O",
                     other => other,
                 };
-                sections.extend(self.on_grid(report, "", 0)?);
+                sections.extend(self.on_grid(report, ("", 0), maps)?);
                 let [ni, nj] = [report.grid.ni, report.grid.nj];
                 let behind = report
                     .grid
@@ -88,7 +90,7 @@ impl Page<'_> {
                     let heading = escaped(&["Element ", &report.name].concat());
                     let facts = [placed(element), facts(report, None)].concat();
                     sections.push(section(&heading, &facts));
-                    sections.extend(self.on_grid(report, &report.name, number)?);
+                    sections.extend(self.on_grid(report, (&report.name, number), maps)?);
                 }
                 let elements: Vec<&str> =
                     report.elements.iter().map(|element| element.report.name.as_str()).collect();
@@ -102,19 +104,19 @@ impl Page<'_> {
         Ok(frame.around(&sections))
     }
 
-    /// Sections on the grid of this number, that of an element where there are several.
+    /// Sections on the grid of this number, that of an element where there are several, with the maps of its quality.
     fn on_grid(
         &self,
         report: &Report,
-        element: &str,
-        number: usize,
+        (element, number): (&str, usize),
+        maps: &str,
     ) -> Result<[String; 3], DrawError> {
         let figures = self.figures;
         let steps = self.histories.get(number).map(|history| steps_table(history));
         let convergence = [figures.solve(element)?, steps.unwrap_or_default()].concat();
         Ok([
             section("Quality", &quality_table(report, figures.nonorthogonality)),
-            section("Quality maps", &figures.shown("quality")?),
+            section("Quality maps", maps),
             section("Convergence", &convergence),
         ])
     }
