@@ -9,9 +9,9 @@ use super::clip::Window;
 use super::palette;
 use super::picture::{CAPTION_SIZE, CENTRE_TOP, LABEL_SIZE, LEFT_BOTTOM, Picture};
 use super::raster::Raster;
-use super::views::{Artifacts, Views};
+use super::views::{self, Artifacts, Views};
 use crate::grid::Grid;
-use crate::grid::quality::{CellMeasure, cell_corners, fill_nonorthogonality};
+use crate::grid::quality::{CellMeasure, fill_nonorthogonality};
 use crate::grid::vector::along;
 
 /// Sizes of the pictures in pixels.
@@ -20,6 +20,9 @@ const MAPS_SIZE: [u32; 2] = [1280, 1660];
 
 /// Pixels of the picture in a side of a square that is painted as one.
 const SQUARE: f64 = 0.5;
+
+/// Rows of cells that are painted one after the other.
+const ROWS: usize = 32;
 
 /// Bands of a map.
 pub const BANDS: usize = 10;
@@ -92,14 +95,18 @@ const MEASURED: [FillRow; 4] = [
 ];
 const NONORTHOGONALITY: usize = 1;
 
+const NO_RANGE: [f64; 2] = [f64::INFINITY, 0.0];
+
 /// Smallest and largest of the positive numbers of a measure, 1 where there is none.
 fn positive_range(measured: FillRow, grid: &Grid) -> [f64; 2] {
-    let mut row = vec![0.0; grid.ni - 1];
-    let range = (0..grid.nj - 1).fold([f64::INFINITY, 0.0_f64], |range, j| {
+    let joined = |[a, b]: [f64; 2], [c, d]: [f64; 2]| [a.min(c), b.max(d)];
+    let of_row = |j: usize| {
+        let mut row = vec![0.0; grid.ni - 1];
         measured(grid, j, &mut row);
-        let positive = row.iter().copied().filter(|v| *v > 0.0 && v.is_finite());
-        positive.fold(range, |[low, high], value| [low.min(value), high.max(value)])
-    });
+        let positive = row.into_iter().filter(|v| *v > 0.0 && v.is_finite());
+        positive.fold(NO_RANGE, |range, value| joined(range, [value; 2]))
+    };
+    let range = (0..grid.nj - 1).into_par_iter().map(of_row).reduce(|| NO_RANGE, joined);
     if range[0].is_finite() { range } else { [1.0; 2] }
 }
 
@@ -111,7 +118,7 @@ fn top(row: usize) -> f64 {
 impl Artifacts<'_> {
     /// Maps of the grid's quality: a row for each measure; the whole, the body and the trailing edge. With it
     /// the largest non-orthogonality of a cell in degrees.
-    pub(crate) fn quality_picture(&self, views: &Views) -> (Picture, f64) {
+    pub(crate) fn quality_picture(&self, shown: &Views) -> (Picture, f64) {
         let mut picture = Picture::new(MAPS_SIZE, [70.0, 50.0], self.name, "");
         let maps = self.maps();
         let blocks = std::iter::once(self.grid).chain(self.others.into_iter().flatten());
@@ -122,25 +129,20 @@ impl Artifacts<'_> {
             picture.text(map.title, title, (CAPTION_SIZE, LEFT_BOTTOM), palette::TEXT);
             draw_scale(&mut picture, map, [470.0, top(row) - 46.0]);
         }
-        let painted = SHOWN.into_par_iter().enumerate().filter_map(|(column, view)| {
-            let (caption, window) = views.get(view)?;
+        let columns = SHOWN.into_par_iter().enumerate().filter_map(|(column, view)| {
+            let (caption, window) = shown.get(view)?;
             let left = 70.0 + 410.0 * column as f64;
             let panels = [0, 1, 2, 3].map(|row| {
                 let low = [left, top(row)];
                 let frame = Window { low, high: along(low, [360.0, 310.0], 1.0) };
                 PlotPanel::equal_scales(frame, *window)
             });
-            let mut raster = Raster::over(&panels[0], SQUARE);
-            for (grid, (bands, _)) in &cells {
-                for (cell, &bands) in bands.iter().enumerate() {
-                    let corners = cell_corners(grid, cell % (grid.ni - 1), cell / (grid.ni - 1));
-                    raster.paint(&corners.map(|corner| panels[0].pixel(corner)), bands);
-                }
-            }
+            let rasters = cells.iter().map(|(grid, (bands, _))| painted(&panels[0], grid, bands));
+            let raster = rasters.fold(Raster::over(&panels[0], SQUARE), Raster::with);
             let area = |row: usize| raster.areas(row, BANDS as u8, panels[row].frame.low);
             Some((caption, panels, [0, 1, 2, 3].map(area)))
         });
-        for (caption, panels, areas) in painted.collect::<Vec<_>>() {
+        for (caption, panels, areas) in columns.collect::<Vec<_>>() {
             for (panel, areas) in panels.into_iter().zip(areas) {
                 for (area, colour) in areas.into_iter().zip(colours()) {
                     picture.area(area, colour);
@@ -163,6 +165,26 @@ impl Artifacts<'_> {
             map("Aspect ratio", decades(1.0, longest)),
         ]
     }
+}
+
+/// The cells of a grid, given by their bands, painted over a panel.
+fn painted(panel: &PlotPanel, grid: &Grid, bands: &[[u8; 4]]) -> Raster<4> {
+    let empty = || Raster::over(panel, SQUARE);
+    let line =
+        |j: usize| -> Vec<_> { views::line(grid, j).map(|node| panel.pixel(node)).collect() };
+    let parts = bands.par_chunks(ROWS * (grid.ni - 1)).enumerate();
+    let rasters = parts.fold(empty, |mut raster, (part, bands)| {
+        let mut next = line(ROWS * part);
+        for (j, bands) in bands.chunks(grid.ni - 1).enumerate() {
+            let here = std::mem::replace(&mut next, line(ROWS * part + j + 1));
+            let sides = here.array_windows().zip(next.array_windows());
+            for ((&[a, b], &[d, c]), &bands) in sides.zip(bands) {
+                raster.paint(&[a, b, c, d], bands);
+            }
+        }
+        raster
+    });
+    rasters.reduce(empty, Raster::with)
 }
 
 /// The bands of the cells of a grid in the maps, row by row, and the largest non-orthogonality of a cell in degrees.

@@ -66,6 +66,14 @@ impl<const N: usize> Raster<N> {
         }
     }
 
+    /// This raster with what is painted in another one of its size, the higher band of each measure.
+    #[must_use]
+    pub fn with(mut self, other: Self) -> Self {
+        let bands = self.bands.as_flattened_mut().iter_mut().zip(other.bands.as_flattened());
+        bands.for_each(|(band, other)| *band = (*band).max(*other));
+        self
+    }
+
     fn raise(&mut self, column: usize, row: usize, bands: [u8; N]) {
         let place = &mut self.bands[row * self.size[0] + column];
         for (there, band) in place.iter_mut().zip(bands) {
