@@ -138,7 +138,8 @@ impl Artifacts<'_> {
                 PlotPanel::equal_scales(frame, *window)
             });
             let rasters = cells.iter().map(|(grid, (bands, _))| painted(&panels[0], grid, bands));
-            let raster = rasters.fold(Raster::over(&panels[0], SQUARE), Raster::with);
+            let raster =
+                rasters.fold(Raster::over(&panels[0], SQUARE), |all, raster| all.with(&raster));
             let area = |row: usize| raster.areas(row, BANDS as u8, panels[row].frame.low);
             Some((caption, panels, [0, 1, 2, 3].map(area)))
         });
@@ -184,7 +185,7 @@ fn painted(panel: &PlotPanel, grid: &Grid, bands: &[[u8; 4]]) -> Raster<4> {
         }
         raster
     });
-    rasters.reduce(empty, Raster::with)
+    rasters.reduce(empty, |raster, other| raster.with(&other))
 }
 
 /// The bands of the cells of a grid in the maps, row by row, and the largest non-orthogonality of a cell in degrees.

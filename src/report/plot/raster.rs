@@ -68,7 +68,7 @@ impl<const N: usize> Raster<N> {
 
     /// This raster with what is painted in another one of its size, the higher band of each measure.
     #[must_use]
-    pub fn with(mut self, other: Self) -> Self {
+    pub fn with(mut self, other: &Self) -> Self {
         let bands = self.bands.as_flattened_mut().iter_mut().zip(other.bands.as_flattened());
         bands.for_each(|(band, other)| *band = (*band).max(*other));
         self
