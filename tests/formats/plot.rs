@@ -5,6 +5,8 @@ use gridgen::report::plot::axes::{PlotPanel, Ticks};
 use gridgen::report::plot::clip::{Window, simplify};
 use gridgen::report::plot::quality::{BANDS, Map, decades, label};
 use gridgen::report::plot::raster::Raster;
+use gridgen::report::plot::{airfoil, compared};
+use support::grids::joukowski_grid;
 
 #[test]
 fn ticks_are_round_and_inside_and_whole_ones_never_split_a_unit() {
@@ -131,4 +133,23 @@ fn cells_outside_or_broken_paint_nothing() {
     raster.paint(&[[f64::NAN; 2]; 4], [1]);
 
     assert!(raster.areas(0, 1, [10.0, 20.0])[0].is_empty());
+}
+
+/// Each thread draws rows of its own.
+#[test]
+fn bitmaps_are_the_same_for_any_number_of_threads() {
+    let folder = tempfile::tempdir().unwrap();
+    let grid = joukowski_grid(97, 49, 0.3);
+    let wall: Vec<[f64; 2]> = (0..grid.ni).map(|i| grid.point(i, 0)).collect();
+    let pictures =
+        [compared("A grid", "twice", [&grid; 2]), airfoil("A wall", "", &wall, &wall, true)];
+    for (number, picture) in pictures.iter().enumerate() {
+        let [one, seven] = [1, 7].map(|threads| {
+            let path = folder.path().join(format!("{number}-{threads}.png"));
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| picture.write(&path)).unwrap();
+            std::fs::read(path).unwrap()
+        });
+        assert!(one == seven, "picture {number}");
+    }
 }

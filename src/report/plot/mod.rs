@@ -7,6 +7,7 @@ pub(super) mod palette;
 mod picture;
 pub mod quality;
 pub mod raster;
+mod strip;
 mod views;
 mod xy;
 
