@@ -1,9 +1,10 @@
 //! Parts of pictures: ticks, clipped lines, painted cells, bands of colour.
 #![allow(clippy::float_cmp, reason = "ends of clipped lines are exact")]
 
+use gridgen::grid::quality::cell_corners;
 use gridgen::report::plot::axes::{PlotPanel, Ticks};
 use gridgen::report::plot::clip::{Window, simplify};
-use gridgen::report::plot::quality::{BANDS, Map, decades, label};
+use gridgen::report::plot::quality::{BANDS, Map, SQUARE, decades, label, painted};
 use gridgen::report::plot::raster::Raster;
 use gridgen::report::plot::{airfoil, compared};
 use support::grids::joukowski_grid;
@@ -113,6 +114,30 @@ fn measures_are_painted_side_by_side() {
     let halves = [[[0.0, 0.0], [2.0, 1.0]], [[2.0, 0.0], [4.0, 1.0]]];
     assert_eq!(raster.areas(0, 2, [0.0; 2]), [vec![], vec![whole]]);
     assert_eq!(raster.areas(1, 2, [0.0; 2]), [vec![halves[1]], vec![halves[0]]]);
+}
+
+/// Parts of a grid are painted at the same time, a node once for all of its cells.
+#[test]
+fn a_grid_is_painted_as_its_cells_one_by_one() {
+    let grid = joukowski_grid(97, 81, 0.3);
+    let frame = Window { low: [10.0, 20.0], high: [110.0, 90.0] };
+    let window = Window { low: [-1.0, -0.8], high: [2.0, 0.8] };
+    let panel = PlotPanel::equal_scales(frame, window);
+    let band = |k: usize, n: usize| (1 + k % n) as u8;
+    let bands = (0..grid.cells()).map(|k| [band(k, 7), band(k / 96, 10), band(k, 3), 1]);
+    let bands: Vec<[u8; 4]> = bands.collect();
+
+    let painted = painted(&panel, &grid, &bands);
+
+    let mut cells = Raster::over(&panel, SQUARE);
+    for (k, &bands) in bands.iter().enumerate() {
+        let corners = cell_corners(&grid, k % 96, k / 96);
+        cells.paint(&corners.map(|corner| panel.pixel(corner)), bands);
+    }
+    for measure in 0..4 {
+        let [whole, parts] = [&cells, &painted].map(|raster| raster.areas(measure, 10, frame.low));
+        assert!(whole == parts && !whole[0].is_empty(), "measure {measure}");
+    }
 }
 
 #[test]

@@ -19,7 +19,7 @@ const HISTOGRAM_SIZE: [u32; 2] = [960, 600];
 const MAPS_SIZE: [u32; 2] = [1280, 1660];
 
 /// Pixels of the picture in a side of a square that is painted as one.
-const SQUARE: f64 = 0.5;
+pub const SQUARE: f64 = 0.5;
 
 /// Rows of cells that are painted one after the other.
 const ROWS: usize = 32;
@@ -169,7 +169,7 @@ impl Artifacts<'_> {
 }
 
 /// The cells of a grid, given by their bands, painted over a panel.
-fn painted(panel: &PlotPanel, grid: &Grid, bands: &[[u8; 4]]) -> Raster<4> {
+pub fn painted(panel: &PlotPanel, grid: &Grid, bands: &[[u8; 4]]) -> Raster<4> {
     let empty = || Raster::over(panel, SQUARE);
     let line =
         |j: usize| -> Vec<_> { views::line(grid, j).map(|node| panel.pixel(node)).collect() };
