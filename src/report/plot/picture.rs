@@ -15,7 +15,6 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{FontTransform, register_font};
 use rayon::prelude::*;
 
-use super::clip::Window;
 use super::palette;
 use super::strip::Strip;
 use crate::files::{IoError, WriteFault, atomic};
@@ -193,8 +192,7 @@ impl Picture {
         let mut text = String::new();
         let area = SVGBackend::with_string(&mut text, units).into_drawing_area();
         let (scale, mut areas) = (f64::from(SVG_UNITS), String::new());
-        let rows = [f64::NEG_INFINITY, f64::INFINITY];
-        self.draw(Canvas { area, scale, rows, areas: Some(&mut areas) })?;
+        self.draw(Canvas { area, scale, areas: Some(&mut areas) })?;
         if let Some(end) = text.rfind("</svg>") {
             text.insert_str(end, &format!("{areas}<!-- {} -->\n", Self::MARK));
         }
@@ -223,7 +221,7 @@ impl Picture {
             let top = number as u32 * rows;
             let rows = [top, (top + rows).min(height)];
             let area = Strip::new(bytes, rows, (width, height)).into_drawing_area();
-            self.draw(Canvas { area, scale, rows: rows.map(f64::from), areas: None })
+            self.draw(Canvas { area, scale, areas: None })
         })?;
         Ok((average(&fine, width as usize), size))
     }
@@ -237,10 +235,6 @@ impl Picture {
                 DrawnShape::Area(rectangles) => surface.rectangles(rectangles, *colour),
                 DrawnShape::Dot { centre, radius } => surface.dot(*centre, *radius, *colour),
                 DrawnShape::Text { text, position, size, anchor } => {
-                    let reach = size * if anchor.upward { text.len() as f64 } else { 2.0 };
-                    if !surface.has_rows([position[1] - reach, position[1] + reach]) {
-                        continue;
-                    }
                     let (straight, upward) = (FontTransform::None, FontTransform::Rotate270);
                     let turn = if anchor.upward { upward } else { straight };
                     let style = TextStyle::from((FONT_FAMILY, size * surface.scale).into_font())
@@ -260,34 +254,19 @@ struct Canvas<'a, DB: DrawingBackend> {
     area: DrawingArea<DB, Shift>,
     /// Units of the backend in a pixel.
     scale: f64,
-    /// The rows that are drawn, in these units.
-    rows: [f64; 2],
     /// Areas for the end of an SVG. None on a bitmap, which draws lines wider than one unit as filled
     /// segments with round joints.
     areas: Option<&'a mut String>,
 }
 
 impl<DB: DrawingBackend> Canvas<'_, DB> {
-    /// Whether rows between these heights in pixels are drawn.
-    fn has_rows(&self, [low, high]: [f64; 2]) -> bool {
-        let [first, end] = self.rows;
-        (high + 1.0) * self.scale >= first && (low - 1.0) * self.scale <= end
-    }
-
     fn line(&self, points: &[[f64; 2]], colour: RGBColor, width: f64) -> Result<(), DrawError> {
         let units = (width * self.scale).round().max(1.0);
         if units < 2.0 || self.areas.is_some() {
             let mut path: Vec<_> = points.iter().map(|&point| self.units(point)).collect();
             path.dedup();
             let style = colour.stroke_width(units as u32);
-            let draw =
-                |path| self.area.draw(&PathElement::new(path, style)).map_err(DrawError::new);
-            if self.areas.is_some() {
-                return draw(path);
-            }
-            let heights = |[a, b]: &[(i32, i32); 2]| [a.1.min(b.1), a.1.max(b.1)].map(f64::from);
-            let here = |ends: &&[_; 2]| self.has_rows(heights(ends).map(|row| row / self.scale));
-            return path.array_windows().filter(here).try_for_each(|ends| draw(ends.to_vec()));
+            return self.area.draw(&PathElement::new(path, style)).map_err(DrawError::new);
         }
         for &[a, b] in points.array_windows().filter(|[a, b]| distance(*a, *b) != 0.0) {
             let ([x, y], half) = (unit(difference(b, a)), 0.5 * width);
@@ -304,9 +283,8 @@ impl<DB: DrawingBackend> Canvas<'_, DB> {
     fn polygon(&self, points: &[[f64; 2]], colour: RGBColor) -> Result<(), DrawError> {
         let mut corners: Vec<_> = points.iter().map(|&point| self.units(point)).collect();
         corners.dedup();
-        let Window { low, high } = Window::around(points.iter().copied());
         // The library cannot fill what has shrunk to a point or a line.
-        if corners.len() < 3 || !self.has_rows([low[1], high[1]]) {
+        if corners.len() < 3 {
             return Ok(());
         }
         self.area.draw(&Polygon::new(corners, colour.filled())).map_err(DrawError::new)
@@ -337,9 +315,6 @@ impl<DB: DrawingBackend> Canvas<'_, DB> {
     }
 
     fn dot(&self, centre: [f64; 2], radius: f64, colour: RGBColor) -> Result<(), DrawError> {
-        if !self.has_rows([centre[1] - radius, centre[1] + radius]) {
-            return Ok(());
-        }
         let radius = (radius * self.scale).round() as i32;
         let dot = Circle::new(self.units(centre), radius, colour.filled());
         self.area.draw(&dot).map_err(DrawError::new)
