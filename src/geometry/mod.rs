@@ -39,7 +39,7 @@ pub use naca::airfoil_from_naca;
 pub use offset::{OffsetLine, OffsetProjection};
 pub(crate) use passage::Blades;
 pub use polygon::wall_normals;
-pub(crate) use polygon::{encloses, polygon_area};
+pub(crate) use polygon::{crossings, encloses, polygon_area};
 pub(crate) use reader::{FileFrame, Repairs, read_file, read_points};
 pub use reader::{
     airfoil_from_bytes, airfoil_from_file, airfoil_from_points, contour_from_bytes,

@@ -58,15 +58,14 @@ pub(crate) fn polygon_area(points: &[[f64; 2]]) -> f64 {
 /// Whether a closed polygon encloses a point: a ray from there crosses it an odd number of times. A point of the polygon
 /// itself may count as either.
 pub(crate) fn encloses(polygon: &[[f64; 2]], [x, y]: [f64; 2]) -> bool {
-    let Some(mut a) = polygon.last() else { return false };
-    let mut inside = false;
-    for b in polygon {
-        if (a[1] > y) != (b[1] > y) && a[0] + (y - a[1]) / (b[1] - a[1]) * (b[0] - a[0]) > x {
-            inside = !inside;
-        }
-        a = b;
-    }
-    inside
+    crossings(polygon, y).filter(|&at| at > x).count() % 2 == 1
+}
+
+/// The x where the sides of a closed polygon cross the height y, side by side.
+pub(crate) fn crossings(polygon: &[[f64; 2]], y: f64) -> impl Iterator<Item = f64> {
+    let before = polygon.last().into_iter().chain(polygon);
+    let sides = before.zip(polygon).filter(move |(a, b)| (a[1] > y) != (b[1] > y));
+    sides.map(move |(a, b)| a[0] + (y - a[1]) / (b[1] - a[1]) * (b[0] - a[0]))
 }
 
 /// First pair of segments that properly cross, `(i, k)` with i < k; segment i runs from point i to

@@ -26,7 +26,7 @@ use std::ops::RangeInclusive;
 use rayon::prelude::*;
 
 pub use crate::geometry::Symmetry;
-pub(crate) use crate::geometry::vector;
+pub(crate) use crate::geometry::{crossings, vector};
 
 /// Centre of the outer circle, in chords.
 pub const FAR_FIELD_CENTRE: [f64; 2] = [0.5, 0.0];

@@ -138,8 +138,7 @@ impl Artifacts<'_> {
                 PlotPanel::equal_scales(frame, *window)
             });
             let rasters = cells.iter().map(|(grid, (bands, _))| painted(&panels[0], grid, bands));
-            let raster =
-                rasters.fold(Raster::over(&panels[0], SQUARE), |all, raster| all.with(&raster));
+            let raster = rasters.reduce(|all, raster| all.with(&raster))?;
             let area = |row: usize| raster.areas(row, BANDS as u8, panels[row].frame.low);
             Some((caption, panels, [0, 1, 2, 3].map(area)))
         });

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use super::axes::PlotPanel;
 use super::clip::Window;
+use crate::grid::crossings;
 use crate::grid::quality::Corners;
 use crate::grid::vector::along;
 
@@ -45,17 +46,14 @@ impl<const N: usize> Raster<N> {
             range[d] = (first, end);
         }
         for row in range[1].0..range[1].1 {
-            // As `encloses` does it, with the sides that cross the row found once for all of its squares.
-            let y = row as f64 + 0.5;
-            let crossings: [f64; 4] = std::array::from_fn(|k| {
-                let (a, b) = (corners[(k + 3) % 4], corners[k]);
-                let crosses = (a[1] > y) != (b[1] > y);
-                let at = a[0] + (y - a[1]) / (b[1] - a[1]) * (b[0] - a[0]);
-                if crosses { at } else { f64::NEG_INFINITY }
-            });
+            // The crossings of a row serve all of its squares.
+            let mut sides = [f64::NEG_INFINITY; 4];
+            for (side, at) in sides.iter_mut().zip(crossings(&corners, row as f64 + 0.5)) {
+                *side = at;
+            }
             for column in range[0].0..range[0].1 {
                 let x = column as f64 + 0.5;
-                if crossings.iter().filter(|&&at| at > x).count() % 2 == 1 {
+                if sides.iter().filter(|&&at| at > x).count() % 2 == 1 {
                     self.raise(column, row, bands);
                 }
             }
