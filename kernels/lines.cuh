@@ -33,8 +33,8 @@ __device__ inline Team<CHUNK> team(uint32 lines, uint32 chunks) {
     return team;
 }
 
-// True where the threads of a warp take turns along a line. A short chunk needs none: it has a point of each parity, which stands
-// beside that of the next chunk.
+// The threads of a warp take turns along a xi-line of long chunks. A short chunk has one point of each parity, so that the threads
+// of a warp read neighbouring points without turns.
 template <bool XI, int CHUNK>
 constexpr bool takes_turns = XI && CHUNK != SHORT_CHUNK;
 

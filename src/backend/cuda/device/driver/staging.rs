@@ -208,8 +208,9 @@ impl SmallUploads {
         Ok(Self { places, ended, last: Mutex::default() })
     }
 
-    /// Puts at most [`MOST_UPLOADED`] words to the next place, which one thread has at a time, after a `wait` for the stream where
-    /// the last upload from there has not ended. Returns the place, and the address at which a kernel reads the words.
+    /// Copies the words of an upload, at most [`MOST_UPLOADED`], into the next place of the ring. One thread holds a place at a
+    /// time. The function calls `wait`, which waits for the stream, if the last upload from that place has not ended. It returns
+    /// the place and the address at which a kernel reads the words.
     pub(super) fn put<E>(
         &self,
         from: &[u8],
