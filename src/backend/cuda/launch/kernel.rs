@@ -6,9 +6,11 @@ use super::shared::{self, Pointer};
 use crate::backend::Real;
 
 /// Declares the files of `kernels/`: name, file, precisions that it is compiled for, those of them in which most cases
-/// on one GPU launch its kernels, headers that it includes, kernels.
+/// on one GPU launch its kernels, the time that it takes to compile, headers that it includes, kernels.
 macro_rules! sources {
-    ($($name:ident $file:literal $widths:ident $usual:ident [$($header:ident),*] { $($kernel:ident,)* })*) => {
+    ($(
+        $name:ident $file:literal $widths:ident $usual:ident $pace:ident [$($header:ident),*] { $($kernel:ident,)* }
+    )*) => {
         /// A file of `kernels/`, compiled as one module for each precision.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum KernelFile { $($name,)* }
@@ -31,6 +33,11 @@ macro_rules! sources {
                 [$($usual),*][self as usize]
             }
 
+            /// Whether it takes long to compile.
+            fn is_slow(self) -> bool {
+                [$($pace),*][self as usize]
+            }
+
             /// Its kernels.
             pub fn kernels(self) -> &'static [&'static str] {
                 match self { $(Self::$name => &[$(stringify!($kernel)),*],)* }
@@ -40,7 +47,7 @@ macro_rules! sources {
             fn parts(self) -> &'static [&'static str] {
                 match self {
                     $(Self::$name => &[
-                        $($header,)*
+                        $(include_str!(concat!("../../../../kernels/", stringify!($header), ".cuh")),)*
                         include_str!(concat!("../../../../kernels/", $file)),
                     ],)*
                 }
@@ -68,144 +75,131 @@ const ONE: &[Width] = &[Width::Double];
 const SINGLE: &[Width] = &[Width::Single];
 const NONE: &[Width] = &[];
 
-const COLUMNS: &str = include_str!("../../../../kernels/columns.cuh");
-const COMMON: &str = include_str!("../../../../kernels/common.cuh");
-const CYCLIC: &str = include_str!("../../../../kernels/cyclic.cuh");
-const EQUATIONS: &str = include_str!("../../../../kernels/equations.cuh");
-const FOLD: &str = include_str!("../../../../kernels/fold.cuh");
-const HALO: &str = include_str!("../../../../kernels/halo.cuh");
-const LEVEL: &str = include_str!("../../../../kernels/level.cuh");
-const NUMBERS: &str = include_str!("../../../../kernels/numbers.cuh");
-const LOAD: &str = include_str!("../../../../kernels/load.cuh");
-const LINES: &str = include_str!("../../../../kernels/lines.cuh");
-const PEERS: &str = include_str!("../../../../kernels/peers.cuh");
-const PIVOTS: &str = include_str!("../../../../kernels/pivots.cuh");
-const SLOTS: &str = include_str!("../../../../kernels/slots.cuh");
-const STENCIL: &str = include_str!("../../../../kernels/stencil.cuh");
-const TRANSFER: &str = include_str!("../../../../kernels/transfer.cuh");
-const SLICES: &str = include_str!("../../../../kernels/slices.cuh");
+/// Files that take more than 0.25 s to compile on several cores, where the longest of 257 × 129 points takes 0.6 s.
+const SLOW: bool = true;
+const QUICK: bool = false;
 
 sources! {
-    Vector "vector.cu" BOTH BOTH [COMMON, PEERS, SLOTS] {
+    Vector "vector.cu" BOTH BOTH QUICK [common, peers, slots] {
         lincomb, scale, convert_from_single, convert_from_double, step, copy_words, clear_words, max_abs,
     }
-    Dots "dots.cu" BOTH SINGLE [COMMON, PEERS, SLOTS] {
+    Dots "dots.cu" BOTH SINGLE SLOW [common, peers, slots] {
         dots, advance,
     }
-    Scaled "scaled.cu" BOTH NONE [COMMON, PEERS, HALO, NUMBERS, STENCIL, SLOTS] {
+    Scaled "scaled.cu" BOTH NONE QUICK [common, peers, halo, numbers, stencil, slots] {
         add_and_send, step_and_send, scale_multiply_and_sum, sum_parts,
     }
-    TenNumbers "ten_numbers.cu" BOTH SINGLE [COMMON, NUMBERS, STENCIL] {
+    TenNumbers "ten_numbers.cu" BOTH SINGLE QUICK [common, numbers, stencil] {
         multiply_ten_numbers, multiply_with_walls, multiply_wall_columns,
     }
-    Matrix "matrix.cu" BOTH NONE [COMMON, NUMBERS, STENCIL] {
+    Matrix "matrix.cu" BOTH NONE QUICK [common, numbers, stencil] {
         multiply_nine_point, entries_of_ten_numbers, transpose_nine_point, sum_wall_columns, clear_walls,
         multiply_explicit, inverse_diagonal, inverse_diagonal_nine_point,
     }
-    Elliptic "elliptic.cu" ONE ONE [COMMON, EQUATIONS] {
+    Elliptic "elliptic.cu" ONE ONE QUICK [common, equations] {
         residual, load_state,
     }
-    Jacobian "jacobian.cu" BOTH SINGLE [COMMON, EQUATIONS] {
+    Jacobian "jacobian.cu" BOTH SINGLE QUICK [common, equations] {
         jacobian, jacobian_by_ten_numbers, wall_columns,
     }
-    Movement "movement.cu" ONE NONE [COMMON, COLUMNS, EQUATIONS] {
+    Movement "movement.cu" ONE NONE QUICK [common, columns, equations] {
         node_shares, displace_nodes, frame_product, frame_sums, pad_columns, fold_seam, take_nodes,
     }
-    Wall "wall.cu" BOTH NONE [COMMON] {
+    Wall "wall.cu" BOTH NONE QUICK [common] {
         factor_wall, solve_wall,
     }
-    March "march.cu" ONE ONE [COMMON, CYCLIC, COLUMNS] {
+    March "march.cu" ONE ONE SLOW [common, cyclic, columns] {
         march,
     }
-    Initial "initial.cu" ONE ONE [COMMON, COLUMNS] {
+    Initial "initial.cu" ONE ONE SLOW [common, columns] {
         place_layers, move_layers, count_folds,
     }
-    Control "control.cu" ONE ONE [COMMON, COLUMNS, EQUATIONS] {
+    Control "control.cu" ONE ONE QUICK [common, columns, equations] {
         arc_lengths, marched_control, smoothing_variances, smooth_control, curvature_control,
         smooth_along_xi, boundary_control, decay, frame_nodes, first_guess,
     }
-    Quality "quality.cu" ONE ONE [COMMON, COLUMNS] {
+    Quality "quality.cu" ONE ONE SLOW [common, columns] {
         restore_symmetry, cut_columns, place_nodes, measure_cells, measure_ratios, measure_turning,
         measure_lines, measure_angles, find_value, histogram, find_digits,
     }
-    Tiles "tiles.cu" BOTH NONE [COMMON] {
+    Tiles "tiles.cu" BOTH NONE QUICK [common] {
         factor_tiles, solve_tiles,
     }
-    Lines "lines.cu" BOTH SINGLE [COMMON, NUMBERS, LEVEL, LINES] {
+    Lines "lines.cu" BOTH SINGLE SLOW [common, numbers, level, lines] {
         relax_eta_compact, relax_eta_full,
     }
-    XiLines "xi_lines.cu" BOTH SINGLE [COMMON, NUMBERS, LEVEL, LINES] {
+    XiLines "xi_lines.cu" BOTH SINGLE SLOW [common, numbers, level, lines] {
         relax_xi_compact, relax_xi_full,
     }
-    ShortCompactLines "short_compact_lines.cu" BOTH SINGLE [COMMON, NUMBERS, LEVEL, LINES] {
+    ShortCompactLines "short_compact_lines.cu" BOTH SINGLE SLOW [common, numbers, level, lines] {
         relax_eta_compact_short, relax_xi_compact_short,
     }
-    ShortFullLines "short_full_lines.cu" BOTH SINGLE [COMMON, NUMBERS, LEVEL, LINES] {
+    ShortFullLines "short_full_lines.cu" BOTH SINGLE SLOW [common, numbers, level, lines] {
         relax_eta_full_short, relax_xi_full_short,
     }
-    WalledLines "walled_lines.cu" BOTH NONE [COMMON, NUMBERS, LEVEL, LINES] {
+    WalledLines "walled_lines.cu" BOTH NONE QUICK [common, numbers, level, lines] {
         relax_eta_compact_both, relax_eta_full_both, relax_xi_compact_both, relax_xi_full_both, relax_eta_sides,
     }
-    TransposedLines "transposed_lines.cu" BOTH NONE [COMMON, NUMBERS, LEVEL, LINES] {
+    TransposedLines "transposed_lines.cu" BOTH NONE QUICK [common, numbers, level, lines] {
         relax_eta_transposed, relax_eta_transposed_both,
     }
-    Pivots "pivots.cu" BOTH SINGLE [COMMON, NUMBERS, LEVEL, PIVOTS] {
+    Pivots "pivots.cu" BOTH SINGLE SLOW [common, numbers, level, pivots] {
         factor_levels, count_borders,
     }
-    WalledPivots "walled_pivots.cu" BOTH NONE [COMMON, NUMBERS, LEVEL, PIVOTS] {
+    WalledPivots "walled_pivots.cu" BOTH NONE QUICK [common, numbers, level, pivots] {
         factor_walled_levels, factor_transposed_levels,
     }
-    JoinedPivots "joined_pivots.cu" BOTH SINGLE [COMMON, NUMBERS, LEVEL, PIVOTS] {
+    JoinedPivots "joined_pivots.cu" BOTH SINGLE SLOW [common, numbers, level, pivots] {
         finish_levels,
     }
-    Level "level.cu" BOTH SINGLE [COMMON, NUMBERS, LEVEL, STENCIL, LOAD] {
+    Level "level.cu" BOTH SINGLE QUICK [common, numbers, level, stencil, load] {
         load_numbers_single, load_numbers_double, load_right_single, load_right_double,
         store_solution_single, store_solution_double,
     }
-    Entries "entries.cu" BOTH NONE [COMMON, NUMBERS, LEVEL, STENCIL, LOAD] {
+    Entries "entries.cu" BOTH NONE QUICK [common, numbers, level, stencil, load] {
         load_entries_single, load_entries_double, turn_level, turn_values,
     }
-    Galerkin "galerkin.cu" BOTH SINGLE [COMMON, NUMBERS, LEVEL] {
+    Galerkin "galerkin.cu" BOTH SINGLE SLOW [common, numbers, level] {
         coarsen_compact, coarsen_full,
     }
-    Transfer "transfer.cu" BOTH SINGLE [COMMON, NUMBERS, LEVEL, TRANSFER] {
+    Transfer "transfer.cu" BOTH SINGLE SLOW [common, numbers, level, transfer] {
         restrict_compact, restrict_full, prolong,
     }
-    WalledTransfer "walled_transfer.cu" BOTH NONE [COMMON, NUMBERS, LEVEL, TRANSFER] {
+    WalledTransfer "walled_transfer.cu" BOTH NONE QUICK [common, numbers, level, transfer] {
         restrict_sides, prolong_sides, restrict_sums, join_pieces,
     }
-    Inverse "inverse.cu" BOTH SINGLE [COMMON, NUMBERS, LEVEL] {
+    Inverse "inverse.cu" BOTH SINGLE SLOW [common, numbers, level] {
         gather_columns, eliminate_columns, invert_columns, reduce_columns, apply_inverse, reduce_right,
         apply_reduced, correct_runs,
     }
-    Spikes "spikes.cu" BOTH NONE [COMMON, NUMBERS, LEVEL, PEERS, HALO] {
+    Spikes "spikes.cu" BOTH NONE QUICK [common, numbers, level, peers, halo] {
         make_spikes, join_lines,
     }
-    Csr "csr.cu" BOTH NONE [COMMON, SLICES, FOLD] {
+    Csr "csr.cu" BOTH NONE QUICK [common, slices, fold] {
         multiply_chunks, multiply_slices, fill_slices, invert_diagonal,
     }
-    Order "order.cu" ONE NONE [COMMON, SLICES, FOLD] {
+    Order "order.cu" ONE NONE QUICK [common, slices, fold] {
         split_rows, number_rows, level_rows, find_depth, find_starts, count_digits, move_rows,
         invert_order, turn_starts, match_entries, link_rows, scan_parts, scan_blocks, scan_all,
         part_lengths, shape_slices, fill_columns,
     }
-    Patterns "patterns.cu" ONE NONE [COMMON, SLICES, FOLD] {
+    Patterns "patterns.cu" ONE NONE QUICK [common, slices, fold] {
         colour_rows, cut_rows, take_starts, take_tiles, take_colours,
     }
-    Triangular "triangular.cu" BOTH NONE [COMMON, SLICES, FOLD] {
+    Triangular "triangular.cu" BOTH NONE QUICK [common, slices, fold] {
         mirror_entries, take_side, dilu_flags, dilu_slim, dilu_levels, lower_flags,
         lower_slim, lower_levels, upper_flags, upper_slim, upper_levels, solve_row_tiles,
     }
-    Gauss "gauss.cu" BOTH NONE [COMMON, SLICES] {
+    Gauss "gauss.cu" BOTH NONE QUICK [common, slices] {
         eliminate_flags, eliminate_levels,
     }
-    RowHalo "row_halo.cu" BOTH NONE [COMMON] {
+    RowHalo "row_halo.cu" BOTH NONE QUICK [common] {
         gather, add_rows, add_sums,
     }
-    Messages "messages.cu" ONE NONE [COMMON, PEERS] {
+    Messages "messages.cu" ONE NONE QUICK [common, peers] {
         exchange_messages, gather_words,
     }
-    Halo "halo.cu" BOTH NONE [COMMON, NUMBERS, LEVEL, PEERS, HALO, STENCIL] {
+    Halo "halo.cu" BOTH NONE QUICK [common, numbers, level, peers, halo, stencil] {
         exchange_columns, add_halo, add_halo_by_ten_numbers, exchange_residual,
     }
 }
@@ -221,29 +215,9 @@ impl KernelFile {
         }
     }
 
-    /// Whether it takes more than 0.25 s to compile on several cores, where the longest of 257 × 129 points takes 0.6 s.
-    fn takes_long(self) -> bool {
-        matches!(
-            self,
-            Self::Dots
-                | Self::March
-                | Self::Initial
-                | Self::Quality
-                | Self::Lines
-                | Self::XiLines
-                | Self::ShortCompactLines
-                | Self::ShortFullLines
-                | Self::Pivots
-                | Self::JoinedPivots
-                | Self::Galerkin
-                | Self::Transfer
-                | Self::Inverse
-        )
-    }
-
     /// Whether its kernels wait for those of other ranks.
     pub fn waits_for_ranks(self) -> bool {
-        self.parts().contains(&PEERS)
+        self.parts().contains(&include_str!("../../../../kernels/peers.cuh"))
     }
 
     /// Its whole text: what the host shares, the headers, then the file.
@@ -276,7 +250,7 @@ impl ModuleKey {
         let of_groups = Self::of(KernelFile::usual, true).filter(|_| grouped);
         let all = Self::of(KernelFile::usual, false).chain(of_groups);
         let mut usual: Vec<_> = all.filter(|key| key.source.least_points() <= points).collect();
-        usual.sort_by_key(|key| !key.source.takes_long());
+        usual.sort_by_key(|key| !key.source.is_slow());
         usual
     }
 
@@ -302,10 +276,6 @@ pub enum Width {
 }
 
 impl Width {
-    pub fn of<T: Real>() -> Self {
-        if size_of::<T>() == 4 { Self::Single } else { Self::Double }
-    }
-
     pub fn c_type(self) -> &'static str {
         match self {
             Self::Single => "float",
@@ -323,11 +293,8 @@ pub struct DeviceKernel {
 
 impl DeviceKernel {
     pub fn new<T: Real>(source: KernelFile, name: &'static str) -> Self {
-        Self::named::<T>((source, name))
-    }
-
-    pub(crate) fn named<T: Real>((source, name): KernelName) -> Self {
-        Self { module: ModuleKey { source, width: Width::of::<T>(), grouped: false }, name }
+        let width = if size_of::<T>() == 4 { Width::Single } else { Width::Double };
+        Self { module: ModuleKey { source, width, grouped: false }, name }
     }
 
     /// The kernel that does for all members of a group what this one does for one of them.
@@ -413,11 +380,11 @@ pub struct Launch {
 impl Launch {
     /// A launch of a kernel compiled for `T`.
     pub(crate) fn new<T: Real>(
-        kernel: KernelName,
+        (source, name): KernelName,
         shape: LaunchShape,
         arguments: impl Arguments,
     ) -> Self {
-        Self { kernel: DeviceKernel::named::<T>(kernel), shape, arguments: arguments.list() }
+        Self { kernel: DeviceKernel::new::<T>(source, name), shape, arguments: arguments.list() }
     }
 
     /// `to` ← `words` words of eight bytes.
