@@ -9,7 +9,7 @@ use crate::backend::cuda::launch::shared::{
     SumTerms, VectorPairs,
 };
 use crate::backend::cuda::launch::{
-    Arguments, KernelName, LaunchShape, PeerAccess, Result, kernels, launch,
+    Arguments, KernelName, LaunchShape, PeerAccess, Result, by_width, kernels, launch,
 };
 use crate::backend::error::{check_length, check_lengths, check_room};
 use crate::backend::scalars::{Coefficient, Criterion, Epilogue, LOG, SLOTS, Slot};
@@ -70,11 +70,7 @@ impl Backend for CudaBackend {
         y: &mut CudaVector<T>,
     ) -> Result<()> {
         check_length(x.len(), y.len())?;
-        let name = if size_of::<S>() == 4 {
-            kernels::convert_from_single
-        } else {
-            kernels::convert_from_double
-        };
+        let name = by_width::<S>(kernels::convert_from_single, kernels::convert_from_double);
         launch!(self => (name)[T, LaunchShape::elementwise(y.len())](y.len() as u64, scale, x, &*y))
     }
 

@@ -284,6 +284,11 @@ impl Width {
     }
 }
 
+/// The kernel for values of `T`.
+pub(crate) fn by_width<T: Real>(single: KernelName, double: KernelName) -> KernelName {
+    if size_of::<T>() == 4 { single } else { double }
+}
+
 /// A kernel: its module and its name there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DeviceKernel {

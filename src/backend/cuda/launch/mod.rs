@@ -14,7 +14,7 @@ pub use self::kernel::{DeviceKernel, KernelFile, Launch, LaunchShape, ModuleKey,
 pub use self::shared::PeerAccess;
 
 pub(super) use self::constants::MOST_TOGETHER;
-pub(super) use self::kernel::{KernelName, REDUCTION_BLOCKS, kernels};
+pub(super) use self::kernel::{KernelName, REDUCTION_BLOCKS, by_width, kernels};
 #[cfg(feature = "cuda")]
 pub(super) use self::library::{image, images};
 pub(super) use crate::backend::Result;

@@ -18,15 +18,10 @@ use crate::backend::cuda::launch::constants::{
     BLOCK_VALUES, FLAT_ROWS, FLAT_THREADS, SUMMED_POINTS, WALL_SUMS,
 };
 use crate::backend::cuda::launch::shared::Pointer;
-use crate::backend::cuda::launch::{KernelName, LaunchShape, Result, WARP, kernels, launch};
+use crate::backend::cuda::launch::{LaunchShape, Result, WARP, by_width, kernels, launch};
 use crate::backend::error::check_length;
 use crate::backend::{Coarsening, LevelSize, MultigridBackend, Order, Real};
 use crate::sparse::{Structure, WalledSides};
-
-/// The kernel for vectors of `T`.
-fn pick<T: Real>(single: KernelName, double: KernelName) -> KernelName {
-    if size_of::<T>() == 4 { single } else { double }
-}
 
 /// Most tiles of a level to which residuals are restricted by a thread each: they have multiprocessors of their own, and
 /// wait for the memory once. More threads find less room on a multiprocessor together.
@@ -48,12 +43,37 @@ impl MultigridBackend for CudaBackend {
     fn finest_level<T: Real, M: Real>(
         &self,
         kept: Option<CudaLevel<M>>,
-        shape: (LevelSize, Coarsening),
+        (size, coarsening): (LevelSize, Coarsening),
         transposed: bool,
         a: &CudaMatrix<T>,
         columns: Option<&CudaMatrix<T>>,
     ) -> Result<CudaLevel<M>> {
-        finest(self, kept, shape, (a, columns), transposed)
+        let walls = match columns.map(|columns| columns.pattern.structure()) {
+            Some(Structure::WallColumns { walls, .. }) => walls,
+            _ => WalledSides::default(),
+        };
+        let compact = matches!(a.pattern.structure(), Structure::TenNumbers { .. });
+        let kind = LevelKind { compact, coarsening, walls, transposed };
+        size.check(kept.as_ref().map(|kept| kept.size))?;
+        let level = match (kept, &self.ranks) {
+            (Some(kept), _) => kept,
+            (None, Some(ranks)) => bands::band(self, ranks, ranks.bands.on_level(), size.mj, kind)?,
+            (None, None) => CudaLevel::new(self, size, size.mi, kind)?,
+        };
+        level.size.check_matrices(&a.pattern, columns.map(|columns| &columns.pattern))?;
+        let matrices = (&a.values, columns.map(|columns| &columns.values));
+        let to = (&level.operator, &level.borders, &level.bad);
+        let (layout, points) = (level.layout(), level.points());
+        if compact {
+            let name = by_width::<T>(kernels::load_numbers_single, kernels::load_numbers_double);
+            launch!(self => (name)[M, points](layout, matrices, to))?;
+        } else {
+            let name = by_width::<T>(kernels::load_entries_single, kernels::load_entries_double);
+            let edges = self.edges(level.size.periodic);
+            launch!(self => (name)[M, points](layout, edges, matrices, to))?;
+        }
+        level.turn_operator(self, true)?;
+        Ok(level)
     }
 
     fn coarse_level<M: Real>(
@@ -108,7 +128,7 @@ impl MultigridBackend for CudaBackend {
         level: &mut CudaLevel<M>,
     ) -> Result<()> {
         check_length(r.len(), level.size.values())?;
-        let name = pick::<T>(kernels::load_right_single, kernels::load_right_double);
+        let name = by_width::<T>(kernels::load_right_single, kernels::load_right_double);
         launch!(self => (name)[M, level.points()](level.layout(), r, &level.f, level.u()))?;
         level.set_contents(self, LevelContents::Zero);
         Ok(())
@@ -182,45 +202,9 @@ impl MultigridBackend for CudaBackend {
         z: &mut CudaVector<T>,
     ) -> Result<()> {
         check_length(z.len(), level.size.values())?;
-        let name = pick::<T>(kernels::store_solution_single, kernels::store_solution_double);
+        let name = by_width::<T>(kernels::store_solution_single, kernels::store_solution_double);
         launch!(self => (name)[M, level.points()](level.layout(), level.u(), &*z))
     }
-}
-
-/// The finest level of the equations, or of the transposed ones: by ten numbers a point where the matrix has these.
-fn finest<T: Real, M: Real>(
-    backend: &CudaBackend,
-    kept: Option<CudaLevel<M>>,
-    (size, coarsening): (LevelSize, Coarsening),
-    (a, columns): (&CudaMatrix<T>, Option<&CudaMatrix<T>>),
-    transposed: bool,
-) -> Result<CudaLevel<M>> {
-    let walls = match columns.map(|columns| columns.pattern.structure()) {
-        Some(Structure::WallColumns { walls, .. }) => walls,
-        _ => WalledSides::default(),
-    };
-    let compact = matches!(a.pattern.structure(), Structure::TenNumbers { .. });
-    let kind = LevelKind { compact, coarsening, walls, transposed };
-    size.check(kept.as_ref().map(|kept| kept.size))?;
-    let level = match (kept, &backend.ranks) {
-        (Some(kept), _) => kept,
-        (None, Some(ranks)) => bands::band(backend, ranks, ranks.bands.on_level(), size.mj, kind)?,
-        (None, None) => CudaLevel::new(backend, size, size.mi, kind)?,
-    };
-    level.size.check_matrices(&a.pattern, columns.map(|columns| &columns.pattern))?;
-    let matrices = (&a.values, columns.map(|columns| &columns.values));
-    let to = (&level.operator, &level.borders, &level.bad);
-    let (layout, points) = (level.layout(), level.points());
-    if compact {
-        let name = pick::<T>(kernels::load_numbers_single, kernels::load_numbers_double);
-        launch!(backend => (name)[M, points](layout, matrices, to))?;
-    } else {
-        let name = pick::<T>(kernels::load_entries_single, kernels::load_entries_double);
-        let edges = backend.edges(level.size.periodic);
-        launch!(backend => (name)[M, points](layout, edges, matrices, to))?;
-    }
-    level.turn_operator(backend, true)?;
-    Ok(level)
 }
 
 impl<M: Real> CudaLevel<M> {
