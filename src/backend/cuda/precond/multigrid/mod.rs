@@ -7,7 +7,6 @@ mod bands;
 mod inverse;
 mod level;
 mod smoother;
-mod turned;
 
 pub use self::level::CudaLevel;
 
