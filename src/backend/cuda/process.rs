@@ -77,7 +77,7 @@ impl JobRank {
             #[cfg(feature = "cuda")]
             gpu: None,
             transport: Transport::Host,
-            notice: None,
+            notice: Some(SLOW),
             names,
             solves: AtomicU32::new(0),
         })
@@ -106,16 +106,15 @@ impl JobRank {
             return Ok(rank);
         }
         let one_host = facts[0].host.is_some() && facts.iter().all(|f| f.host == facts[0].host);
-        let (peers, nccl) = (one_host && rank.can_share_memory()?, facts.iter().all(|f| f.nccl));
-        rank.transport = Transport::fastest(peers, nccl);
-        rank.notice = (one_host && rank.transport == Transport::Nccl).then_some(NOT_SHARED);
+        let (device, number) = (rank.device.clone(), rank.job.rank());
+        let peers = one_host && PeerCommunicator::is_possible(rank.transport(), number, device)?;
+        rank.transport = Transport::fastest(peers, facts.iter().all(|f| f.nccl));
+        rank.notice = match rank.transport {
+            Transport::Host => Some(SLOW),
+            Transport::Nccl => one_host.then_some(NOT_SHARED),
+            Transport::PeerMemory => None,
+        };
         Ok(rank)
-    }
-
-    /// Whether the kernels of each rank can access the memory of the others' GPUs.
-    #[cfg(feature = "cuda")]
-    fn can_share_memory(&self) -> Result<bool> {
-        PeerCommunicator::is_possible(self.transport(), self.job.rank(), self.device.clone())
     }
 
     /// The transport of the host for the next solve, and the flag that ends all waits.
@@ -125,15 +124,9 @@ impl JobRank {
         Arc::new(HostTransport::of_job(abort_flag, self.job.clone(), solve))
     }
 
-    /// The transport of messages.
-    pub fn messages(&self) -> Transport {
-        self.transport
-    }
-
     /// A note for the user on the transport of messages.
     pub fn notice(&self) -> Option<String> {
-        let slow = (self.transport == Transport::Host).then_some(SLOW);
-        self.notice.or(slow).map(str::to_owned)
+        self.notice.map(str::to_owned)
     }
 
     /// The failure of another rank that this rank's own comes from: where that says so, or kernels accessed the

@@ -89,7 +89,8 @@ pub struct PeerCommunicator {
 }
 
 impl PeerCommunicator {
-    /// Whether the processes of a job can join so. All must call.
+    /// Whether the processes of a job can join so: each reads what the others have written in their windows. All must
+    /// call.
     ///
     /// # Errors
     /// If another rank has failed.
@@ -98,7 +99,23 @@ impl PeerCommunicator {
         rank: usize,
         device: Arc<dyn Device>,
     ) -> Result<bool> {
-        Windows::trial(transport, rank, device)
+        let Some(windows) = Windows::open(transport, rank, device, TRIAL_WORDS)? else {
+            return Ok(false);
+        };
+        let mark = |rank: usize| rank as u64 + 1;
+        if let Some(ProcessWindows { own, .. }) = &windows.shared {
+            own.upload_part(&[mark(rank)])?;
+        }
+        windows.transport.gather(rank, &[])?;
+        let right = |(other, at): (usize, &Address)| -> Result<bool> {
+            let mut word = [0; size_of::<u64>()];
+            windows.device.download(GRANTED, *at, &mut word)?;
+            Ok(u64::from_ne_bytes(word) == mark(other))
+        };
+        let own = windows.all.iter().enumerate().map(right).collect::<Result<Vec<_>>>()?;
+        let own = u8::from(own.into_iter().all(|right| right));
+        let all = windows.transport.gather(rank, &[own])?;
+        Ok(all.iter().all(|right| right[..] == [1]))
     }
 
     /// Joins the other ranks; returns when all have joined. The devices access each other's memory.
@@ -113,7 +130,11 @@ impl PeerCommunicator {
         let bytes = transport.ranks * per_rank + shared;
         let words = bytes / size_of::<u64>();
         let windows = Windows::open(transport.clone(), rank, device.clone(), words)?;
-        let windows = windows.ok_or_else(|| lost(&*device))?;
+        let windows = windows.ok_or_else(|| DeviceError::Call {
+            device: device.name().to_owned(),
+            operation: "accessing the memory of another process's GPU",
+            reason: "the driver refuses it".to_owned(),
+        })?;
         let addresses = Buffer::from_host(&device, &windows.all)?;
         let tickets = Buffer::zeros(&device, 2)?;
         let words = device.shared_words()?;
@@ -178,9 +199,8 @@ impl Communicator for PeerCommunicator {
             let shape = LaunchShape::new(1, GATHER_THREADS as u32);
             let (from, to) = (Pointer::<u64>::to(from), Pointer::<u64>::to(to));
             let arguments = (access, values as u32, from, to);
-            return self
-                .device
-                .launch(GRANTED, Launch::new::<f64>(kernels::gather_words, shape, arguments));
+            let launch = Launch::new::<f64>(kernels::gather_words, shape, arguments);
+            return self.device.launch(GRANTED, launch);
         }
         let all = |kind, place: &dyn Fn(usize) -> Address| -> Vec<MessageOperation> {
             let message = |rank| RankMessage { rank, at: place(rank), bytes };
@@ -223,9 +243,9 @@ impl Drop for PeerCommunicator {
 const TRIAL_WORDS: usize = 1 << 18;
 
 /// The window of a rank, and where it finds those of the others.
-pub(super) struct Windows {
+struct Windows {
     /// Address of the window of each rank, by rank.
-    pub(super) all: Vec<Address>,
+    all: Vec<Address>,
     rank: usize,
     device: Arc<dyn Device>,
     transport: Arc<HostTransport>,
@@ -241,7 +261,7 @@ struct ProcessWindows {
 impl Windows {
     /// A window of this many words, zeros at first, on every rank; none on all of them where one cannot access
     /// that of another. All ranks must call.
-    pub(super) fn open(
+    fn open(
         transport: Arc<HostTransport>,
         rank: usize,
         device: Arc<dyn Device>,
@@ -276,35 +296,6 @@ impl Windows {
         Ok(opened.iter().all(|opened| opened[..] == [1]).then_some(windows))
     }
 
-    /// Whether the processes of a job can access each other's windows: each reads what the others have written
-    /// there. All must call.
-    ///
-    /// # Errors
-    /// If another rank has failed.
-    pub(super) fn trial(
-        transport: Arc<HostTransport>,
-        rank: usize,
-        device: Arc<dyn Device>,
-    ) -> Result<bool> {
-        let Some(windows) = Self::open(transport, rank, device, TRIAL_WORDS)? else {
-            return Ok(false);
-        };
-        let mark = |rank: usize| rank as u64 + 1;
-        if let Some(ProcessWindows { own, .. }) = &windows.shared {
-            own.upload_part(&[mark(rank)])?;
-        }
-        windows.transport.gather(rank, &[])?;
-        let right = |(other, at): (usize, &Address)| -> Result<bool> {
-            let mut word = [0; size_of::<u64>()];
-            windows.device.download(GRANTED, *at, &mut word)?;
-            Ok(u64::from_ne_bytes(word) == mark(other))
-        };
-        let own = windows.all.iter().enumerate().map(right).collect::<Result<Vec<_>>>()?;
-        let own = u8::from(own.into_iter().all(|right| right));
-        let all = windows.transport.gather(rank, &[own])?;
-        Ok(all.iter().all(|right| right[..] == [1]))
-    }
-
     /// Waits until no rank accesses a window, and lets go of those of the others; then until all have.
     fn leave(&mut self) -> Result<()> {
         self.device.synchronise()?;
@@ -322,14 +313,5 @@ impl Drop for Windows {
             // Kernels of a rank that has failed may still write there: the memory goes with the process.
             mem::forget(self.shared.take());
         }
-    }
-}
-
-/// The error of ranks that could access each other's memory, and no longer can.
-pub(super) fn lost(device: &dyn Device) -> DeviceError {
-    DeviceError::Call {
-        device: device.name().to_owned(),
-        operation: "accessing the memory of another process's GPU",
-        reason: "the driver refuses it".to_owned(),
     }
 }
