@@ -147,9 +147,9 @@ impl JobRank {
             return Ok(None);
         };
         let own = self.job.is_first().then(CommunicatorId::new).transpose()?;
-        let id = self.job.broadcast(own.map(|id| id.bytes().to_vec()).unwrap_or_default())?;
-        let id = CommunicatorId::from_bytes(&id).ok_or(DeviceError::OtherRank)?;
-        Ok(Some((gpu.clone(), id)))
+        let id = self.job.broadcast(own.map(|id| id.bytes.to_vec()).unwrap_or_default())?;
+        let bytes = id.try_into().map_err(|_| DeviceError::OtherRank)?;
+        Ok(Some((gpu.clone(), CommunicatorId { bytes })))
     }
 }
 

@@ -102,13 +102,13 @@ fn pointer(at: Address) -> *mut c_void {
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct CommunicatorId {
-    internal: [c_char; 128],
+    pub(crate) bytes: [u8; 128],
 }
 
 impl CommunicatorId {
     /// A new name. Fails if NCCL is not there or finds no way between ranks.
     pub fn new() -> Result<Self> {
-        let (nccl, mut id) = (Nccl::get()?, Self { internal: [0; 128] });
+        let (nccl, mut id) = (Nccl::get()?, Self { bytes: [0; 128] });
         // SAFETY: `id` outlives the call.
         let named = nccl.check(unsafe { (nccl.unique_id)(&raw mut id) });
         named.map(|()| id).map_err(|reason| DeviceError::Call {
@@ -116,17 +116,6 @@ impl CommunicatorId {
             operation: "naming the ranks of a run",
             reason,
         })
-    }
-
-    /// The name as it is sent to other processes.
-    pub(crate) fn bytes(&self) -> [u8; 128] {
-        bytemuck::cast(self.internal)
-    }
-
-    /// The name that another process has sent.
-    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let bytes: [u8; 128] = bytes.try_into().ok()?;
-        Some(Self { internal: bytemuck::cast(bytes) })
     }
 }
 
