@@ -52,7 +52,7 @@ impl Group {
 
     /// Members that there are.
     pub fn size(&self) -> usize {
-        self.turns.lock().size()
+        self.turns.lock().seats.len()
     }
 }
 
@@ -165,7 +165,7 @@ impl Drop for GroupMember {
     fn drop(&mut self) {
         self.leave(&mut self.own.lock());
         let mut turns = self.group.turns.lock();
-        turns.quit(self.number);
+        turns.seats.remove(&self.number);
         // The others may wait for none but this one.
         turns.wake_one();
         drop(turns);

@@ -2,6 +2,7 @@
 
 use super::work::{append_to, are_like};
 use crate::backend::cuda::device::{Address, Buffer, Device, GRANTED, Recording};
+use crate::backend::cuda::launch::constants::MOST_BLOCKS;
 use crate::backend::cuda::launch::shared::Pointer;
 use crate::backend::cuda::launch::{Arguments, Launch, LaunchShape, Result};
 use std::collections::VecDeque;
@@ -41,14 +42,9 @@ impl GroupRecordings {
         let fits = |kept: &GroupRecording| {
             kept.flagged.len() == places && are_like(&kept.launches, launches)
         };
-        let recorded = match self.kept.iter().position(fits) {
-            Some(at) => self.kept.remove(at),
-            None => None,
-        };
-        let recorded = match recorded {
-            Some(recorded) => recorded,
-            None => GroupRecording::new(&self.device, launches, places)?,
-        };
+        let known = self.kept.iter().position(fits).and_then(|at| self.kept.remove(at));
+        let make = || GroupRecording::new(&self.device, launches, places);
+        let recorded = known.map_or_else(make, Ok)?;
         self.kept.truncate(KEPT - 1);
         self.kept.push_front(recorded);
         self.kept[0].replay(&*self.device, members)
@@ -102,9 +98,6 @@ impl GroupRecording {
     }
 }
 
-/// Most blocks of a launch in z.
-const MOST_BLOCKS: u32 = 65_535;
-
 /// The arguments of members, a row each.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ArgumentRows {
@@ -124,9 +117,9 @@ pub(super) fn launch_together(
 ) -> Result<()> {
     let [x, y, _] = launch.shape.grid;
     let most = match device.room_together() {
-        Some(room) if launch.shape.together && x > 1 => (room as u32 / x).max(1),
+        Some(room) if launch.shape.together && x > 1 => (room / x as usize).max(1),
         _ => MOST_BLOCKS,
-    } as usize;
+    };
     for start in (0..rows.count).step_by(most) {
         let count = most.min(rows.count - start) as u32;
         // The rows may be what the launch before writes.

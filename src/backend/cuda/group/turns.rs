@@ -118,12 +118,8 @@ pub(super) struct Turns {
 impl Turns {
     pub(super) fn new(device: &Arc<dyn Device>) -> Result<Self> {
         let staging = GroupStaging::new(device)?;
-        let (gathering, holding) = (None, None);
-        Ok(Self { seats: BTreeMap::new(), staging, gathering, holding, failed: None })
-    }
-
-    pub(super) fn size(&self) -> usize {
-        self.seats.len()
+        let seats = BTreeMap::new();
+        Ok(Self { seats, staging, gathering: None, holding: None, failed: None })
     }
 
     /// The seat of a new member, which is away, by the lowest number that no other has.
@@ -133,10 +129,6 @@ impl Turns {
         let seat = Arc::<Seat>::default();
         self.seats.insert(number, seat.clone());
         (number, seat)
-    }
-
-    pub(super) fn quit(&mut self, member: usize) {
-        self.seats.remove(&member);
     }
 
     /// Until when members that have arrived wait for others.

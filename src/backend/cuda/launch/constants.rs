@@ -118,7 +118,7 @@ shared_constants! {
     /// beside a row that is skipped, in whole warps. Flat tiles keep more multiprocessors busy.
     FLAT_ROWS: usize = 2;
     FLAT_THREADS: usize = ((2 * LEVEL_I + 1) * (FLAT_ROWS + 1)).next_multiple_of(WARP);
-    /// Most blocks of a launch along y.
+    /// Most blocks of a launch along y, or along z.
     MOST_BLOCKS: usize = 65535;
     /// Coarse points whose fine columns, two each and one more, the threads of a warp have.
     SUMMED_POINTS: usize = 15;
