@@ -6,7 +6,7 @@ use crate::backend::cuda::comm::{
     Communicator, HostCommunicator, HostTransport, NcclRank, PeerCommunicator, RankContext,
     Transport,
 };
-use crate::backend::cuda::device::{Buffer, Device, GRANTED, Recording, WatchedDevice};
+use crate::backend::cuda::device::{self, Buffer, Device, GRANTED, Recording, WatchedDevice};
 use crate::backend::cuda::launch::constants::RANK_VALUES;
 use crate::backend::cuda::launch::shared::{self, Pointer};
 use crate::backend::cuda::launch::{
@@ -120,16 +120,8 @@ impl CudaBackend {
     }
 
     /// A backend on GPU `ordinal`, compiled with the kernels that grids of this many points need.
-    #[cfg(feature = "cuda")]
     pub fn open(ordinal: usize, points: usize) -> Result<Self> {
-        use super::device::driver::DriverDevice;
-        Self::new(Arc::new(DriverDevice::open_compiled(ordinal, false, points)?))
-    }
-
-    /// Refuses: this build has no driver.
-    #[cfg(not(feature = "cuda"))]
-    pub fn open(_: usize, _: usize) -> Result<Self> {
-        Err(DeviceError::NotBuilt { backend: "cuda" })
+        Self::new(device::open(ordinal, false, points)?)
     }
 
     pub(crate) fn launch<T: Real>(

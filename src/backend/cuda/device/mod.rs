@@ -15,5 +15,19 @@ pub use self::memory::Buffer;
 pub(super) use self::interface::StreamWait;
 pub(super) use self::interface::{GRANTED, fill, passed_on};
 pub(super) use self::memory::Pool;
+use crate::backend::Result;
 #[cfg(feature = "cuda")]
 use crate::backend::error::check_length;
+use std::sync::Arc;
+
+/// GPU `ordinal`, compiled with the kernels that grids of this many points need, for a group those of groups, too.
+#[cfg(feature = "cuda")]
+pub(super) fn open(ordinal: usize, grouped: bool, points: usize) -> Result<Arc<dyn Device>> {
+    Ok(Arc::new(driver::DriverDevice::open_compiled(ordinal, grouped, points)?))
+}
+
+/// Refuses: this build has no driver.
+#[cfg(not(feature = "cuda"))]
+pub(super) fn open(_: usize, _: bool, _: usize) -> Result<Arc<dyn Device>> {
+    Err(crate::backend::DeviceError::NotBuilt { backend: "cuda" })
+}

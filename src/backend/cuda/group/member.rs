@@ -4,10 +4,8 @@ use super::steps::Results;
 use super::turns::{Seat, Status, Turns};
 use super::work::MemberWork;
 use crate::backend::DeviceError;
-#[cfg(feature = "cuda")]
-use crate::backend::cuda::device::driver::DriverDevice;
 use crate::backend::cuda::device::{
-    Address, Device, Download, GRANTED, Granted, Recording, SharedWords, fill, passed_on,
+    self, Address, Device, Download, GRANTED, Granted, Recording, SharedWords, fill, passed_on,
 };
 use crate::backend::cuda::launch::{Launch, Result};
 use parking_lot::Mutex;
@@ -32,15 +30,8 @@ impl Group {
     }
 
     /// A group on GPU `ordinal`, compiled with the kernels that grids of this many points need.
-    #[cfg(feature = "cuda")]
     pub fn open(ordinal: usize, points: usize) -> Result<Arc<Self>> {
-        Self::new(Arc::new(DriverDevice::open_compiled(ordinal, true, points)?))
-    }
-
-    /// Refuses: this build has no driver.
-    #[cfg(not(feature = "cuda"))]
-    pub fn open(_: usize, _: usize) -> Result<Arc<Self>> {
-        Err(DeviceError::NotBuilt { backend: "cuda" })
+        Self::new(device::open(ordinal, true, points)?)
     }
 
     /// A new member.
