@@ -17,9 +17,6 @@ use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Most results of one reduction, which all ranks gather at once.
-pub(crate) const REDUCTIONS: usize = RANK_VALUES;
-
 /// Points of a level up to which every rank works on the whole of it: its bands would wait longer
 /// for each other than that takes.
 const GATHERED_POINTS: usize = 1 << 18;
@@ -59,9 +56,9 @@ impl CudaBackend {
     /// A backend on `device`.
     pub fn new(device: Arc<dyn Device>) -> Result<Self> {
         let reduction = ReductionWorkspace {
-            partials: Buffer::zeros(&device, REDUCTIONS * REDUCTION_BLOCKS)?,
+            partials: Buffer::zeros(&device, RANK_VALUES * REDUCTION_BLOCKS)?,
             ticket: Buffer::zeros(&device, 1)?,
-            result: Buffer::zeros(&device, REDUCTIONS)?,
+            result: Buffer::zeros(&device, RANK_VALUES)?,
             first: Buffer::zeros(&device, 1)?,
             projection: Buffer::zeros(&device, RANK_VALUES)?,
         };
@@ -146,6 +143,21 @@ impl CudaBackend {
         self.ranks.as_ref().map_or_else(|| Ok(vec![own]), |ranks| ranks.numbers(own))
     }
 
+    /// The least of the numbers that the ranks have found, if one has: all must call.
+    pub(crate) fn least(&self, own: Option<usize>) -> Result<Option<usize>> {
+        let all = self.numbers(own.map_or(u64::MAX, |own| own as u64))?;
+        Ok(all.into_iter().min().filter(|least| *least != u64::MAX).map(|least| least as usize))
+    }
+
+    /// The first of the indices that the ranks have found in their bands, as an index of the whole grid, each of whose
+    /// points has `each` of them.
+    pub(crate) fn first_of_all(&self, own: Option<usize>, each: usize) -> Result<Option<usize>> {
+        let Some(ranks) = &self.ranks else { return Ok(own) };
+        let (columns, whole) = (ranks.bands.of(ranks.rank), each * ranks.bands.columns());
+        let band = each * columns.len();
+        self.least(own.map(|k| k / band * whole + each * columns.start + k % band))
+    }
+
     pub(crate) fn reduction(&self) -> MutexGuard<'_, ReductionWorkspace> {
         self.reduction.lock()
     }
@@ -186,10 +198,7 @@ impl CudaBackend {
     ) -> Result<Option<usize>> {
         let own =
             self.own_first_index(|first| self.launch::<T>(kernel, shape, (arguments, first)))?;
-        match &self.ranks {
-            Some(ranks) => ranks.first_of_all(own, each),
-            None => Ok(own),
-        }
+        self.first_of_all(own, each)
     }
 
     /// The first index where something is wrong on this rank: the launches of `work` lower the number that they

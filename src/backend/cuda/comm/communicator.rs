@@ -100,16 +100,6 @@ impl RankContext {
         let first = all.into_iter().find(|[row, _]| *row != u64::MAX);
         Ok(first.map(|[row, value]| BadPivot { row: row as usize, value: f64::from_bits(value) }))
     }
-
-    /// The first of the indices that the ranks found in their bands, as an index of the whole grid,
-    /// each of whose points has `each` of them.
-    pub(crate) fn first_of_all(&self, own: Option<usize>, each: usize) -> Result<Option<usize>> {
-        let (columns, whole) = (self.bands.of(self.rank), each * self.bands.columns());
-        let band = each * columns.len();
-        let place = own.map(|k| k / band * whole + each * columns.start + k % band);
-        let all = self.numbers(place.map_or(u64::MAX, |k| k as u64))?;
-        Ok(all.into_iter().min().filter(|k| *k != u64::MAX).map(|k| k as usize))
-    }
 }
 
 /// The edges of a row with such neighbours.

@@ -21,10 +21,8 @@ impl CudaBackend {
             |first| launch!(self => find_value[f64, shape](n, values, value, first)),
         )?;
         let (cells, whole) = (columns.own_cells(), columns.ni - 1);
-        let place = own.map(|k| (k / cells * whole + columns.own.start + k % cells) as u64);
-        let all = self.numbers(place.unwrap_or(u64::MAX))?;
-        let first = all.into_iter().filter(|place| *place != u64::MAX).min();
-        let cell = first.unwrap_or(0) as usize;
+        let place = own.map(|k| k / cells * whole + columns.own.start + k % cells);
+        let cell = self.least(place)?.unwrap_or(0);
         Ok([cell % whole, cell / whole])
     }
 

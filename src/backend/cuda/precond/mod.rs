@@ -78,10 +78,7 @@ impl<T: Real> Preconditioner<CudaBackend, T, CudaMatrix<T>> for EllFactors<T> {
     fn update(&mut self, backend: &CudaBackend, a: &CudaMatrix<T>) -> Result<(), SolverError> {
         check_length(a.values.len(), self.entries)?;
         let bad = self.factors.factor(backend, &a.values, 0.0, self.waiting)?;
-        let mut row = bad.map(|bad| bad.row);
-        if let Some(ranks) = &backend.ranks {
-            row = ranks.first_of_all(row, 2)?;
-        }
+        let row = backend.first_of_all(bad.map(|bad| bad.row), 2)?;
         checked(self.factors.kind.name(), row)
     }
 
