@@ -3,7 +3,7 @@
 use super::jacobi::{InvertibleDiagonal, one_by_one};
 use super::vector::{CudaVector, factor, step_vectors};
 use crate::backend::cuda::backend::CudaBackend;
-use crate::backend::cuda::comm::{Halo, PERIODIC_ROW};
+use crate::backend::cuda::comm::{Halo, PERIODIC_ROW, edges};
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::{NO_GHOSTS, SLOT_SUMS, SLOT_UNIT, SLOTS_OF_POINT};
 use crate::backend::cuda::launch::shared::{
@@ -165,15 +165,10 @@ impl<T: Real> CudaMatrix<T> {
                 let of = ExchangedColumns {
                     plane: self.stride as u64,
                     planes: SLOTS_OF_POINT as u32,
-                    edges: ranks.edges(),
+                    edges: backend.edges(false),
                     ..outer_columns([mi, mj], &self.values)
                 };
-                let shape = LaunchShape::threads(SLOTS_OF_POINT * mj);
-                halo.exchange_columns(
-                    ranks,
-                    ranks.neighbours,
-                    |columns| launch!(backend => exchange_columns[T, shape](of, columns)),
-                )?;
+                backend.exchange_columns(&halo, ranks.neighbours, of)?;
                 Some(halo)
             }
             None => None,
@@ -304,14 +299,28 @@ impl CudaBackend {
     /// Flags for the neighbours beyond the ends of the rows of the grid.
     pub(crate) fn edges(&self, periodic: bool) -> u32 {
         match &self.ranks {
-            Some(ranks) => ranks.edges(),
+            Some(ranks) => edges(ranks.neighbours),
             None if periodic => PERIODIC_ROW,
             None => 0,
         }
     }
-}
 
-impl CudaBackend {
+    /// Exchanges columns with the neighbours by a halo, if there are several ranks.
+    pub(crate) fn exchange_columns<T: Real>(
+        &self,
+        halo: &Halo<T>,
+        neighbours: [bool; 2],
+        of: ExchangedColumns,
+    ) -> Result<()> {
+        let Some(ranks) = &self.ranks else { return Ok(()) };
+        let shape = LaunchShape::threads((of.planes * of.rows) as usize);
+        halo.exchange_columns(
+            ranks,
+            neighbours,
+            |columns| launch!(self => exchange_columns[T, shape](of, columns)),
+        )
+    }
+
     /// Does the update before a product by points of the grid, and sends the outer columns if there are neighbours.
     pub(super) fn update_and_send<T: Real>(
         &self,

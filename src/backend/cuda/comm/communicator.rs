@@ -43,10 +43,6 @@ impl RankContext {
         self.bands.of(self.rank).start
     }
 
-    pub(crate) fn edges(&self) -> u32 {
-        edges(self.neighbours)
-    }
-
     /// Launches queued later find the columns that neighbours have sent.
     pub(crate) fn finish_columns(&self, arriving: HaloColumns) -> Result<()> {
         if arriving.are_direct() { Ok(()) } else { self.communicator.finish_exchange() }

@@ -384,7 +384,7 @@ impl CudaBackend {
     /// Exchanges the outer columns of the frame with the neighbouring bands.
     fn refresh_frame(&self, state: &CudaElliptic) -> Result<()> {
         let (Some(ranks), Some(halo)) = (&self.ranks, &state.halo) else { return Ok(()) };
-        let (mi, rows) = (state.size.mi as u32, state.size.mj + 2);
+        let mi = state.size.mi as u32;
         let of = ExchangedColumns {
             x: (&state.x).into(),
             y: (&state.y).into(),
@@ -393,12 +393,10 @@ impl CudaBackend {
             own: [1, mi],
             ghosts: [0, mi + 1],
             planes: 1,
-            rows: rows as u32,
-            edges: ranks.edges(),
+            rows: state.size.mj as u32 + 2,
+            edges: self.edges(false),
             ..ExchangedColumns::zeroed()
         };
-        halo.exchange_columns(ranks, ranks.neighbours, |columns| {
-            launch!(self => exchange_columns[f64, LaunchShape::threads(rows)](of, columns))
-        })
+        self.exchange_columns(halo, ranks.neighbours, of)
     }
 }

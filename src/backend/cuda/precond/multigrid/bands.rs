@@ -18,13 +18,17 @@ use crate::backend::cuda::launch::constants::{
     BLOCK_VALUES, COMPACT_STORAGE, NO_BORDERS, NO_GHOSTS, SIGNED_BORDERS, WALL_VALUES,
 };
 use crate::backend::cuda::launch::shared::{ExchangedColumns, Pointer};
-use crate::backend::cuda::launch::{Arguments, KernelName, LaunchShape, Result, kernels, launch};
+use crate::backend::cuda::launch::{LaunchShape, Result, launch};
 use crate::backend::{LevelSize, Real};
 use bytemuck::Zeroable;
 
 /// Most points of a line that a spike reaches. The coupling along a line of c times the strength of
 /// that across lets it decay by e in √(c/2) points.
 const COLUMNS: usize = 256;
+
+/// Threads of a block that makes spikes, one each, and of one that joins a line.
+const SPIKE_THREADS: u32 = 32;
+const JOIN_THREADS: u32 = 128;
 
 /// Pairs of the ten numbers of a point in compact storage.
 const PAIRS: usize = 5;
@@ -129,38 +133,22 @@ impl<M: Real> CudaLevel<M> {
 
     /// Receives the halo of u from the neighbours of a band.
     pub(super) fn refresh(&self, backend: &CudaBackend) -> Result<()> {
+        let Some(part) = &self.part else { return Ok(()) };
         let of = self.columns([0, 1].map(|k| self.u.at(4 * self.half + k)), 2);
-        self.exchange(backend, kernels::exchange_columns, of)
-    }
-
-    /// Exchanges columns with the neighbours of a band.
-    fn exchange(
-        &self,
-        backend: &CudaBackend,
-        kernel: KernelName,
-        own: impl Arguments + Copy,
-    ) -> Result<()> {
-        let (Some(ranks), Some(part)) = (&backend.ranks, &self.part) else { return Ok(()) };
-        part.solution.exchange_columns(ranks, part.neighbours, |columns| {
-            let shape = LaunchShape::threads(self.size.mj);
-            launch!(backend => (kernel)[M, shape](own, columns))
-        })
+        backend.exchange_columns(&part.solution, part.neighbours, of)
     }
 
     /// Receives the halo of the operator from the neighbours of a band.
     pub(super) fn refresh_operator(&self, backend: &CudaBackend) -> Result<()> {
-        let (Some(ranks), Some(part)) = (&backend.ranks, &self.part) else { return Ok(()) };
+        let Some(part) = &self.part else { return Ok(()) };
         let points = 2 * self.half * self.size.mj;
         // Pairs at two places of each point, in planes of blocks from the first ones on.
         let pass = |places: [usize; 2], step: usize, planes: usize| -> Result<()> {
-            let rows = planes * self.size.mj;
-            let halo = Halo::<M>::new(&backend.device, 2 * rows)?;
+            let halo = Halo::<M>::new(&backend.device, 2 * planes * self.size.mj)?;
             let at = places.map(|place| self.operator.at(place));
             let plane = (step * points) as u64;
             let of = ExchangedColumns { plane, planes: planes as u32, ..self.columns(at, step) };
-            halo.exchange_columns(ranks, part.neighbours, |columns| {
-                launch!(backend => exchange_columns[M, LaunchShape::threads(rows)](of, columns))
-            })
+            backend.exchange_columns(&halo, part.neighbours, of)
         };
         let blocks = |values: usize, planes: usize| -> Result<()> {
             let first = values * points;
@@ -178,9 +166,16 @@ impl<M: Real> CudaLevel<M> {
 
     /// The residual of the column after a band, received from the neighbour; null for a whole level.
     pub(super) fn residual_beside(&self, backend: &CudaBackend) -> Result<Pointer<M>> {
-        let Some(part) = &self.part else { return Ok(Pointer::NULL) };
+        let (Some(ranks), Some(part)) = (&backend.ranks, &self.part) else {
+            return Ok(Pointer::NULL);
+        };
         let of = (self.layout(), &self.operator, &self.f, self.u());
-        self.exchange(backend, kernels::exchange_residual, of)?;
+        let shape = LaunchShape::threads(self.size.mj);
+        part.solution.exchange_columns(
+            ranks,
+            part.neighbours,
+            |columns| launch!(backend => exchange_residual[M, shape](of, columns)),
+        )?;
         Ok(part.solution.received_after())
     }
 
@@ -219,15 +214,9 @@ impl<M: Real> CudaLevel<M> {
             _ => [0, u32::from(self.size.wraps())],
         }
     }
-}
 
-/// Threads of a block that makes spikes, one each, and of one that joins a line.
-const SPIKE_THREADS: u32 = 32;
-const JOIN_THREADS: u32 = 128;
-
-impl<M: Real> CudaLevel<M> {
     pub(super) fn make_spikes(&self, backend: &CudaBackend) -> Result<()> {
-        let (Some(ranks), Some(part)) = (&backend.ranks, &self.part) else { return Ok(()) };
+        let Some(part) = &self.part else { return Ok(()) };
         let Some(spikes) = &part.spikes else { return Ok(()) };
         let blocks = (2 * self.size.mj).div_ceil(SPIKE_THREADS as usize);
         let shape = LaunchShape::new(blocks, SPIKE_THREADS);
@@ -248,9 +237,7 @@ impl<M: Real> CudaLevel<M> {
             edges: self.layout().edges,
             ..ExchangedColumns::zeroed()
         };
-        spikes.tips.exchange_columns(ranks, part.neighbours, |columns| {
-            launch!(backend => exchange_columns[M, LaunchShape::threads(2 * mj)](of, columns))
-        })
+        backend.exchange_columns(&spikes.tips, part.neighbours, of)
     }
 
     /// Makes one of the pieces of the xi-lines of a colour, `count` of them, just solved for the values
