@@ -27,8 +27,7 @@ impl CudaBackend {
         settings: &EllipticSettings,
     ) -> Result<CudaElliptic> {
         let part = GridPart::new(self, grid);
-        let (Columns { topology, .. }, size) = (&grid.columns, part.size);
-        let topology = *topology;
+        let (topology, size) = (grid.columns.topology, part.size);
         let arc = part.unset(grid.x.len())?;
         let (lines, columns) = (line_shape(grid.columns.count), grid.columns.held());
         launch!(self => arc_lengths[f64, lines](columns, grid.nj as u32, &grid.x, &grid.y, &arc))?;
@@ -41,7 +40,9 @@ impl CudaBackend {
             let heights = settings.heights(topology, line.0, line.1);
             let lengths = decay_lengths(topology, line, &heights, settings.control.decay);
             let own: Vec<f64> = part.unknown.clone().map(|i| lengths[i]).collect();
-            let [x, y] = [0, 1].map(|k| part.frame_offsets(|i| heights[i] * normals[i][k]));
+            let frame: Vec<usize> = part.frame_columns().distinct().collect();
+            let offset = |k: usize| frame.iter().map(|&i| heights[i] * normals[i][k]).collect();
+            let [x, y]: [Vec<f64>; 2] = [offset(0), offset(1)];
             let (uploaded, [own, x, y]) = Buffer::from_several(&self.device, [&own, &x, &y])?;
             wall = Some(part.wall_terms(&arc, own)?.map(Arc::new));
             (offsets, memory) = ([x, y], Some(uploaded));
@@ -172,11 +173,6 @@ impl<'a> GridPart<'a> {
     pub(super) fn frame_columns(&self) -> Columns {
         let (first, count) = (self.unknown.start.cast_signed() - 1, self.size.mi + 2);
         Columns { first, count, ..self.grid.columns.clone() }
-    }
-
-    /// Offsets of the points next to the wall in a coordinate, for the columns of the frame.
-    fn frame_offsets(&self, offset: impl Fn(usize) -> f64) -> Vec<f64> {
-        self.frame_columns().distinct().map(offset).collect()
     }
 
     /// The nodes as a frame, the row next to the wall at the offsets in x and y from it, if they are not null.

@@ -52,6 +52,19 @@ impl CudaBackend {
         Ok(to)
     }
 
+    /// The equations of others with this frame, its columns and the line j = 0 of the whole grid.
+    fn like(
+        &self,
+        state: &CudaElliptic,
+        place: (LevelSize, Columns, Grid),
+        frame: [Buffer<f64>; 2],
+    ) -> Result<CudaElliptic> {
+        let control = [state.control_p.clone(), state.control_q.clone()];
+        let of = |wall: &CudaWall| [wall.phi.clone(), wall.psi.clone()];
+        let walls = state.walls.each_ref().map(|wall| wall.as_ref().map(of));
+        self.state(place, frame, control, walls)
+    }
+
     /// Values at all columns of a grid from an array in this device's memory: element (j, i, axis) stands
     /// `strides` from the one before along each axis of `[nj][ni][2]`.
     ///
@@ -75,7 +88,7 @@ impl CudaBackend {
         let [x, y] = to;
         let columns = Columns::all(topology, ni, self.ranks.as_ref());
         // These are no places of points: no line is asked for.
-        let line = first_line(topology, &vec![0.0; ni], &vec![0.0; ni]);
+        let line = Grid::new(topology, ni, 1);
         Ok(CudaGrid { columns, nj, line, x, y })
     }
 }
@@ -190,10 +203,9 @@ impl MovementBackend for CudaBackend {
             }
             let held = [!periodic && rank == 0, !periodic && rank == last];
             for (end, values) in ends.chunks(mj + 2).enumerate().filter(|(end, _)| held[*end]) {
-                values
-                    .iter()
-                    .enumerate()
-                    .for_each(|(j, value)| add(places.on_column(end, j), value));
+                for (j, value) in values.iter().enumerate() {
+                    add(places.on_column(end, j), value);
+                }
             }
         }
         Ok(sums)
@@ -211,7 +223,7 @@ impl MovementBackend for CudaBackend {
         };
         let (x, y) = (padded(&half.x)?, padded(&half.y)?);
         let columns = Columns::all(whole, ni, self.ranks.as_ref());
-        let line = first_line(whole, &vec![0.0; ni], &vec![0.0; ni]);
+        let line = Grid::new(whole, ni, 1);
         Ok(CudaGrid { columns, nj, line, x, y })
     }
 
@@ -219,20 +231,5 @@ impl MovementBackend for CudaBackend {
         let (columns, nj) = (grid.columns.count as u32, grid.nj as u32);
         launch!(self => fold_seam[f64, LaunchShape::threads(grid.nj)](columns, nj, &grid.x,
             &grid.y))
-    }
-}
-
-impl CudaBackend {
-    /// The equations of others with this frame, its columns and the line j = 0 of the whole grid.
-    fn like(
-        &self,
-        state: &CudaElliptic,
-        place: (LevelSize, Columns, Grid),
-        frame: [Buffer<f64>; 2],
-    ) -> Result<CudaElliptic> {
-        let control = [state.control_p.clone(), state.control_q.clone()];
-        let of = |wall: &CudaWall| [wall.phi.clone(), wall.psi.clone()];
-        let walls = state.walls.each_ref().map(|wall| wall.as_ref().map(of));
-        self.state(place, frame, control, walls)
     }
 }

@@ -153,6 +153,30 @@ pub(super) fn first_line(topology: Topology, x: &[f64], y: &[f64]) -> Grid {
     Grid { topology, ni: x.len(), nj: 1, x: x.to_vec(), y: y.to_vec(), outside: None }
 }
 
+/// Values of an array that a rank receives at a time, about.
+const VALUES: usize = 1 << 20;
+
+/// Arrays of a device, `[lines][stride]`, of which some columns are its own.
+pub(super) struct GatheredColumns<'a> {
+    /// One message each between two ranks: two at most.
+    pub(super) arrays: &'a [&'a Buffer<f64>],
+    pub(super) stride: usize,
+    /// The first of its own columns in a line of `stride`.
+    pub(super) first: usize,
+    /// The columns of the whole that each rank has, by rank.
+    pub(super) columns: Vec<Range<usize>>,
+}
+
+/// Ranks whose hosts get lines of all columns.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Receivers {
+    First,
+    All,
+}
+
+/// Arrays from or for another rank, whose number comes first.
+pub(super) type OfRank = (usize, Vec<Buffer<f64>>);
+
 impl CudaBackend {
     /// The columns of the unknown points of a grid that are this device's.
     pub(super) fn unknown_columns(&self, topology: Topology, ni: usize) -> Range<usize> {
@@ -208,52 +232,6 @@ impl CudaBackend {
         })
     }
 
-    /// Nodes of `host`, which has all columns, ← this device's own.
-    pub(super) fn download_own(&self, grid: &CudaGrid, host: &mut Grid) -> Result<()> {
-        let own = &grid.columns.own;
-        if grid.columns.is_all() && own.len() == host.ni {
-            grid.x.download(&mut host.x)?;
-            return grid.y.download(&mut host.y);
-        }
-        if own.is_empty() {
-            return Ok(());
-        }
-        let [x, y] = self.cut_grid(grid, own)?;
-        for (part, nodes) in [(x, &mut host.x), (y, &mut host.y)] {
-            let part = part.to_host()?;
-            for (row, part) in nodes.chunks_mut(host.ni).zip(part.chunks(own.len())) {
-                row[own.clone()].copy_from_slice(part);
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Values of an array that a rank receives at a time, about.
-const VALUES: usize = 1 << 20;
-
-/// Arrays of a device, `[lines][stride]`, of which some columns are its own.
-pub(super) struct GatheredColumns<'a> {
-    /// One message each between two ranks: two at most.
-    pub(super) arrays: &'a [&'a Buffer<f64>],
-    pub(super) stride: usize,
-    /// The first of its own columns in a line of `stride`.
-    pub(super) first: usize,
-    /// The columns of the whole that each rank has, by rank.
-    pub(super) columns: Vec<Range<usize>>,
-}
-
-/// Ranks whose hosts get lines of all columns.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Receivers {
-    First,
-    All,
-}
-
-/// Arrays from or for another rank, whose number comes first.
-pub(super) type OfRank = (usize, Vec<Buffer<f64>>);
-
-impl CudaBackend {
     /// The first `lines` lines of the arrays with the columns of all ranks, at the receivers: `put(k, line, columns,
     /// values)` gets the values of array k in some columns of a line. All ranks must call.
     pub(super) fn gather_lines(

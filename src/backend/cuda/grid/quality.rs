@@ -13,7 +13,53 @@ use crate::grid::quality::{
 use crate::grid::{FAR_FIELD_CENTRE, Grid, Symmetry, Topology};
 use std::ops::Range;
 
+/// Columns of both ranges.
+fn common(a: &Range<usize>, b: &Range<usize>) -> Range<usize> {
+    let start = a.start.max(b.start);
+    start..a.end.min(b.end).max(start)
+}
+
+/// Columns of a grid and their nodes, x and y.
+type Nodes = (Range<usize>, [Buffer<f64>; 2]);
+
 impl CudaBackend {
+    /// The columns that every rank wants, by its own columns, from the ranks whose own they are.
+    fn gather_columns(
+        &self,
+        grid: &CudaGrid,
+        wanted: impl Fn(&Range<usize>) -> Range<usize>,
+    ) -> Result<Vec<Nodes>> {
+        let own = &grid.columns.own;
+        let wanted_here = wanted(own);
+        let part = |columns: Range<usize>| -> Result<Nodes> {
+            Ok((columns.clone(), self.cut_grid(grid, &columns)?))
+        };
+        let Some(ranks) = &self.ranks else { return Ok(vec![part(wanted_here)?]) };
+        let (mut sent, mut parts) = (Vec::<OfRank>::new(), Vec::new());
+        let (mut columns, mut received) = (Vec::new(), Vec::<OfRank>::new());
+        for rank in 0..ranks.size {
+            let owner = ranks.bands.nodes(rank);
+            let (there, here) = (common(&wanted(&owner), own), common(&wanted_here, &owner));
+            if rank == ranks.rank {
+                parts.push(part(here)?);
+                continue;
+            }
+            if !there.is_empty() {
+                sent.push((rank, self.cut_grid(grid, &there)?.into()));
+            }
+            if !here.is_empty() {
+                let zeros = || Buffer::zeros(&self.device, here.len() * grid.nj);
+                received.push((rank, vec![zeros()?, zeros()?]));
+                columns.push(here);
+            }
+        }
+        let sent: Vec<_> = sent.iter().map(|(rank, nodes)| (*rank, &nodes[..])).collect();
+        self.exchange_arrays(&sent, &received)?;
+        let nodes = received.into_iter().filter_map(|(_, nodes)| nodes.try_into().ok());
+        parts.extend(columns.into_iter().zip(nodes));
+        Ok(parts)
+    }
+
     /// The first cell of a grid with this value, the cells' `values` being those of its own columns.
     fn place_of(&self, value: f64, values: &Buffer<f64>, columns: &Columns) -> Result<[usize; 2]> {
         let (n, shape) = (values.len() as u64, LaunchShape::elementwise(values.len()));
@@ -186,12 +232,27 @@ impl GridBackend for CudaBackend {
     }
 
     fn fetch(&self, grid: &CudaGrid, host: &mut Grid) -> Result<()> {
-        self.download_own(grid, host)
+        let own = &grid.columns.own;
+        if grid.columns.is_all() && own.len() == host.ni {
+            grid.x.download(&mut host.x)?;
+            return grid.y.download(&mut host.y);
+        }
+        if own.is_empty() {
+            return Ok(());
+        }
+        let [x, y] = self.cut_grid(grid, own)?;
+        for (part, nodes) in [(x, &mut host.x), (y, &mut host.y)] {
+            let part = part.to_host()?;
+            for (row, part) in nodes.chunks_mut(host.ni).zip(part.chunks(own.len())) {
+                row[own.clone()].copy_from_slice(part);
+            }
+        }
+        Ok(())
     }
 
     fn gather(&self, grid: &CudaGrid, host: Option<&mut Grid>) -> Result<()> {
         if self.ranks.is_none() {
-            return host.map_or(Ok(()), |host| self.download_own(grid, host));
+            return host.map_or(Ok(()), |host| self.fetch(grid, host));
         }
         let mut no_nodes = Grid::new(grid.columns.topology, 0, 0);
         self.download_lines(grid, Receivers::First, host.unwrap_or(&mut no_nodes))
@@ -200,7 +261,7 @@ impl GridBackend for CudaBackend {
     fn fetch_whole(&self, grid: &CudaGrid, host: &mut Grid) -> Result<()> {
         match &self.ranks {
             Some(_) => self.download_lines(grid, Receivers::All, host),
-            None => self.download_own(grid, host),
+            None => self.fetch(grid, host),
         }
     }
 
@@ -215,53 +276,5 @@ impl GridBackend for CudaBackend {
         line.place(shift, scale);
         let (x, y) = (placed(&grid.x, shift[0])?, placed(&grid.y, shift[1])?);
         Ok(CudaGrid { columns: grid.columns.clone(), nj: grid.nj, line, x, y })
-    }
-}
-
-/// Columns of both ranges.
-fn common(a: &Range<usize>, b: &Range<usize>) -> Range<usize> {
-    let start = a.start.max(b.start);
-    start..a.end.min(b.end).max(start)
-}
-
-/// Columns of a grid and their nodes, x and y.
-type Nodes = (Range<usize>, [Buffer<f64>; 2]);
-
-impl CudaBackend {
-    /// The columns that every rank wants, by its own columns, from the ranks whose own they are.
-    fn gather_columns(
-        &self,
-        grid: &CudaGrid,
-        wanted: impl Fn(&Range<usize>) -> Range<usize>,
-    ) -> Result<Vec<Nodes>> {
-        let own = &grid.columns.own;
-        let wanted_here = wanted(own);
-        let part = |columns: Range<usize>| -> Result<Nodes> {
-            Ok((columns.clone(), self.cut_grid(grid, &columns)?))
-        };
-        let Some(ranks) = &self.ranks else { return Ok(vec![part(wanted_here)?]) };
-        let (mut sent, mut parts) = (Vec::<OfRank>::new(), Vec::new());
-        let (mut columns, mut received) = (Vec::new(), Vec::<OfRank>::new());
-        for rank in 0..ranks.size {
-            let owner = ranks.bands.nodes(rank);
-            let (there, here) = (common(&wanted(&owner), own), common(&wanted_here, &owner));
-            if rank == ranks.rank {
-                parts.push(part(here)?);
-                continue;
-            }
-            if !there.is_empty() {
-                sent.push((rank, self.cut_grid(grid, &there)?.into()));
-            }
-            if !here.is_empty() {
-                let zeros = || Buffer::zeros(&self.device, here.len() * grid.nj);
-                received.push((rank, vec![zeros()?, zeros()?]));
-                columns.push(here);
-            }
-        }
-        let sent: Vec<_> = sent.iter().map(|(rank, nodes)| (*rank, &nodes[..])).collect();
-        self.exchange_arrays(&sent, &received)?;
-        let nodes = received.into_iter().filter_map(|(_, nodes)| nodes.try_into().ok());
-        parts.extend(columns.into_iter().zip(nodes));
-        Ok(parts)
     }
 }
