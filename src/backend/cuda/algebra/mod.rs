@@ -8,4 +8,3 @@ pub use self::matrix::CudaMatrix;
 pub use self::vector::CudaVector;
 
 pub(super) use self::jacobi::{CudaJacobi, InvertibleDiagonal, checked};
-pub(super) use self::vector::sum;

@@ -1,7 +1,7 @@
 //! Vectors of the CUDA backend.
 
 use crate::backend::cuda::backend::{CudaBackend, CudaRecording, ReductionWorkspace};
-use crate::backend::cuda::comm::{InRecordings, RankContext};
+use crate::backend::cuda::comm::InRecordings;
 use crate::backend::cuda::device::{Buffer, Download, GRANTED};
 use crate::backend::cuda::launch::constants::{ELEMENT, NUMBER, RANK_VALUES, SLOT_SUMS};
 use crate::backend::cuda::launch::shared::{
@@ -221,10 +221,6 @@ pub(super) fn step_vectors<T: Real>(
     Ok(StepVectors { x, z, h, r, u, p, y, factors: step.coefficients().map(factor) })
 }
 
-pub(crate) fn sum(_: usize, a: f64, b: f64) -> f64 {
-    a + b
-}
-
 pub(super) fn factor(of: Coefficient) -> ScalarFactor {
     ScalarFactor { factor: of.factor, slots: of.packed().into() }
 }
@@ -300,19 +296,8 @@ impl CudaBackend {
         launch!(self => (kernel)[T, shape](arguments, into))?;
         let (Some(ranks), true) = (&self.ranks, apart) else { return Ok(()) };
         let parts = ranks.gather(scalars, usize::from(first))?;
-        self.sum_parts::<T>(ranks, count, parts, shared(epilogue, None))
-    }
-
-    /// Sums up `count` values of each rank.
-    fn sum_parts<T: Real>(
-        &self,
-        ranks: &RankContext,
-        count: usize,
-        parts: Pointer<f64>,
-        into: ScalarReduction,
-    ) -> Result<()> {
-        let (shape, sizes) = (LaunchShape::new(1, 1), (ranks.size as u32, count as u32));
-        launch!(self => sum_parts[T, shape](sizes, parts, into))
+        let sizes = (ranks.size as u32, count as u32);
+        launch!(self => sum_parts[T, LaunchShape::new(1, 1)](sizes, parts, shared(epilogue, None)))
     }
 
     /// Inner products of w with vectors, of all ranks, into the workspace from `to` on.
@@ -343,7 +328,8 @@ impl CudaBackend {
         launch!(self => dots[T, LaunchShape::reduction(n)](arguments))?;
         let Some(ranks) = &self.ranks else { return Ok(()) };
         let parts = ranks.gather(&workspace.projection, to)?;
-        self.sum_parts::<T>(ranks, pairs.len(), parts, into)
+        let sizes = (ranks.size as u32, pairs.len() as u32);
+        launch!(self => sum_parts[T, LaunchShape::new(1, 1)](sizes, parts, into))
     }
 }
 

@@ -1,7 +1,6 @@
 //! The hyperbolic march on a GPU: `kernels/march.cu`, `kernels/cyclic.cuh`.
 
 use super::nodes::{Columns, CudaGrid, first_line};
-use crate::backend::cuda::algebra::sum;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::CYCLIC_THREADS;
@@ -28,8 +27,9 @@ impl CudaBackend {
     /// Cells of a grid with a corner determinant that is not positive, on all ranks.
     pub fn folds(&self, grid: &CudaGrid) -> Result<usize> {
         let cells = grid.columns.own_cells() * (grid.nj - 1);
-        let folds = self.reduce::<f64, 1>(kernels::count_folds, cells, grid.own(), sum)?;
-        Ok(folds[0] as usize)
+        let [folds] =
+            self.reduce::<f64, 1>(kernels::count_folds, cells, grid.own(), |_, a, b| a + b)?;
+        Ok(folds as usize)
     }
 
     /// The march of all columns, of which a rank keeps its own and those beside them, with the outer line
@@ -51,8 +51,8 @@ impl CudaBackend {
         let (_memory, [fronts, extra, layers, splay, shortest]) =
             Buffer::from_several(&self.device, given)?;
         let shape = cyclic_shape(n, self.device.room_together());
-        let widths = CyclicWorkspace::new::<f64, f64>(self, n, shape)?;
-        let moves = CyclicWorkspace::new::<Matrix, Vector>(self, n, shape)?;
+        let (widths, _widths_memory) = cyclic_buffers::<f64, f64>(self, n, shape)?;
+        let (moves, _moves_memory) = cyclic_buffers::<Matrix, Vector>(self, n, shape)?;
         let (segments, smoothed) = (unset(4 * n)?, unset(n)?);
         let flags = Buffer::zeros(&self.device, 2)?;
         let march = March {
@@ -68,8 +68,8 @@ impl CudaBackend {
             y: (&grid.y).into(),
             bad: flags.at(0),
             arrived: flags.at(1),
-            widths: widths.buffers,
-            moves: moves.buffers,
+            widths,
+            moves,
             tallest,
             implicit: scheme.implicit,
             step_limit: scheme.step_limit,
@@ -145,20 +145,16 @@ fn cyclic_shape(n: usize, room: Option<usize>) -> LaunchShape {
 type Matrix = [f64; 4];
 type Vector = [f64; 2];
 
-/// Intermediate results between the two parts of the solution of a cyclic system.
-struct CyclicWorkspace {
-    buffers: CyclicBuffers,
-    _memory: [Buffer<f64>; 2],
-}
-
-impl CyclicWorkspace {
-    /// Memory for a cyclic system of `n` points whose unknowns are V, solved in a launch of a shape.
-    fn new<M, V>(backend: &CudaBackend, n: usize, shape: LaunchShape) -> Result<Self> {
-        let unset = |bytes: usize| Buffer::unset(&backend.device, bytes / size_of::<f64>());
-        let blocks = shape.grid[0] as usize;
-        let points = unset(size_of::<EliminatedPoint<M, V>>() * n)?;
-        let block_rows = unset(size_of::<KeptRow<M, V>>() * blocks)?;
-        let buffers = CyclicBuffers { points: (&points).into(), block_rows: (&block_rows).into() };
-        Ok(Self { buffers, _memory: [points, block_rows] })
-    }
+/// Intermediate results between the two parts of the solution of a cyclic system of `n` points whose unknowns are V,
+/// in a launch of a shape; and their memory.
+fn cyclic_buffers<M, V>(
+    backend: &CudaBackend,
+    n: usize,
+    shape: LaunchShape,
+) -> Result<(CyclicBuffers, [Buffer<f64>; 2])> {
+    let unset = |bytes: usize| Buffer::unset(&backend.device, bytes / size_of::<f64>());
+    let points = unset(size_of::<EliminatedPoint<M, V>>() * n)?;
+    let block_rows = unset(size_of::<KeptRow<M, V>>() * shape.grid[0] as usize)?;
+    let buffers = CyclicBuffers { points: (&points).into(), block_rows: (&block_rows).into() };
+    Ok((buffers, [points, block_rows]))
 }
