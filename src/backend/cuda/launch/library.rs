@@ -102,14 +102,11 @@ pub(in super::super) fn image(module: ModuleKey, capability: u32) -> Result<Vec<
     Ok(image)
 }
 
-/// A module and its machine code.
-pub(in super::super) type Image = (ModuleKey, Vec<u8>);
-
-/// Machine code of modules, several at a time.
+/// Modules with their machine code, several at a time.
 pub(in super::super) fn images(
     modules: impl Iterator<Item = ModuleKey>,
     capability: u32,
-) -> Result<Vec<Image>, DeviceError> {
+) -> Result<Vec<(ModuleKey, Vec<u8>)>, DeviceError> {
     std::thread::scope(|scope| {
         let start = |module| scope.spawn(move || Ok((module, image(module, capability)?)));
         let workers: Vec<_> = modules.map(start).collect();

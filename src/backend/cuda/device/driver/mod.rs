@@ -184,7 +184,7 @@ impl DriverDevice {
     /// Begins to download `words` words by a kernel to this place.
     fn begin_read_back(&self, place: usize, from: Address, words: usize) -> Result<()> {
         self.launch(GRANTED, Launch::copying(words, from, self.read_backs.address(place)))?;
-        let recorded = self.read_backs.record(place, &self.stream);
+        let recorded = self.read_backs.ended[place].record(&self.stream);
         recorded.map_err(self.info.failed("copying from the device"))
     }
 
@@ -292,7 +292,7 @@ impl Device for DriverDevice {
     }
 
     fn import(&self, name: &[u8]) -> Result<Option<Arc<dyn Mapped>>> {
-        let imported = Imported::open(&self.gpu.context, name).ok().flatten();
+        let imported = Imported::open(&self.gpu.context, name);
         Ok(imported.map(|imported| Arc::new(imported) as Arc<dyn Mapped>))
     }
 
@@ -324,7 +324,7 @@ impl Device for DriverDevice {
         {
             let (place, at) = self.uploads.put(from, || self.wait())?;
             self.launch(GRANTED, Launch::copying(words, at, to))?;
-            let recorded = self.uploads.record(*place, &self.stream);
+            let recorded = self.uploads.ended[*place].record(&self.stream);
             return recorded.map_err(self.info.failed("copying to the device"));
         }
         self.wait_for_ranks()?;

@@ -36,8 +36,10 @@ impl OpenGpu {
         let place = OPEN.lock().entry(gpu.ordinal).or_default().clone();
         let mut place = place.lock();
         let open = place.upgrade();
-        let loaded = |key| open.as_ref().is_some_and(|open| open.kernels.has(key));
-        let missing: Vec<_> = modules.iter().copied().filter(|&key| !loaded(key)).collect();
+        let loaded = |key: &ModuleKey| {
+            open.as_ref().is_some_and(|open| open.kernels.modules.lock().contains_key(key))
+        };
+        let missing: Vec<_> = modules.iter().filter(|key| !loaded(key)).copied().collect();
         let (open, images) = thread::scope(|scope| {
             let compiled = || images(missing.iter().copied(), gpu.architecture());
             let images = (!missing.is_empty()).then(|| scope.spawn(compiled));
@@ -51,7 +53,8 @@ impl OpenGpu {
         let open = open?;
         open.context.bind_to_thread().map_err(gpu.failed("its context"))?;
         for (key, image) in images.transpose()?.into_iter().flatten() {
-            open.kernels.load(gpu, key, &image)?;
+            let module = load(gpu, &image)?;
+            open.kernels.modules.lock().entry(key).or_insert(module);
         }
         // None is loaded while kernels wait for those of other GPUs.
         let loaded = open.kernels.modules.lock();
@@ -72,6 +75,12 @@ impl OpenGpu {
     }
 }
 
+/// Loads the machine code of a module.
+fn load(gpu: &GpuInfo, image: &[u8]) -> Result<Module> {
+    // SAFETY: images are NVRTC's for this GPU, or a copy of one that the cache has checked.
+    unsafe { Module::load(image) }.map_err(gpu.failed("loading compiled kernels"))
+}
+
 /// Modules and functions, each loaded at its first use.
 #[derive(Default)]
 pub(super) struct LoadedKernels {
@@ -80,19 +89,6 @@ pub(super) struct LoadedKernels {
 }
 
 impl LoadedKernels {
-    fn has(&self, key: ModuleKey) -> bool {
-        self.modules.lock().contains_key(&key)
-    }
-
-    /// Takes up the machine code of a module.
-    pub(super) fn load(&self, gpu: &GpuInfo, key: ModuleKey, image: &[u8]) -> Result<()> {
-        // SAFETY: images are NVRTC's for this GPU, or a copy of one that the cache has checked.
-        let loaded = unsafe { Module::load(image) };
-        let loaded = loaded.map_err(gpu.failed("loading compiled kernels"))?;
-        self.modules.lock().entry(key).or_insert(loaded);
-        Ok(())
-    }
-
     pub(super) fn function(
         &self,
         gpu: &GpuInfo,
@@ -106,9 +102,7 @@ impl LoadedKernels {
             Entry::Occupied(loaded) => loaded.into_mut(),
             Entry::Vacant(place) => {
                 let image = image(kernel.module, gpu.architecture())?;
-                // SAFETY: as above.
-                let loaded = unsafe { Module::load(&image) };
-                place.insert(loaded.map_err(gpu.failed("loading compiled kernels"))?)
+                place.insert(load(gpu, &image)?)
             }
         };
         let shared_limit = i32::try_from(gpu.shared_memory_per_block).unwrap_or(i32::MAX);

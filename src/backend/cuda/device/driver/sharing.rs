@@ -60,24 +60,18 @@ pub(super) struct Imported {
 }
 
 impl Imported {
-    /// The memory of this name, in a context; none where that is no name.
-    pub(super) fn open(
-        context: &Arc<CudaContext>,
-        name: &[u8],
-    ) -> Result<Option<Self>, DriverError> {
-        let Some((name, offset)) = name.split_last_chunk().filter(|_| name.len() == NAME_BYTES)
-        else {
-            return Ok(None);
-        };
+    /// The memory of this name, in a context; none where that is no name, or the driver refuses it.
+    pub(super) fn open(context: &Arc<CudaContext>, name: &[u8]) -> Option<Self> {
+        let (name, offset) = name.split_last_chunk().filter(|_| name.len() == NAME_BYTES)?;
         let mut handle = sys::CUipcMemHandle { reserved: [0; _] };
         bytemuck::cast_slice_mut(&mut handle.reserved).copy_from_slice(name);
-        context.bind_to_thread()?;
+        context.bind_to_thread().ok()?;
         let (mut at, flag) =
             (0, sys::CUipcMem_flags_enum::CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS as u32);
         // SAFETY: `at` outlives the call, and the driver checks the name.
-        unsafe { sys::cuIpcOpenMemHandle_v2(&raw mut at, handle, flag) }.result()?;
+        unsafe { sys::cuIpcOpenMemHandle_v2(&raw mut at, handle, flag) }.result().ok()?;
         let block = Owned { handle: Handle(at), release: close, context: Some(context.clone()) };
-        Ok(Some(Self { block, offset: Address::from_ne_bytes(*offset) }))
+        Some(Self { block, offset: Address::from_ne_bytes(*offset) })
     }
 }
 

@@ -136,7 +136,7 @@ pub(super) struct ReadBacks {
     /// The last place serves downloads that are waited for at once, so that they replace no other one.
     places: Pinned<{ (MOST_DOWNLOADS + 1) * MOST_WORDS * HALVES }>,
     /// The event that ends the download to each place.
-    ended: Vec<CudaEvent>,
+    pub(super) ended: Vec<CudaEvent>,
     waited_for: Mutex<()>,
     /// Number of downloads so far that are not waited for at once.
     begun: AtomicUsize,
@@ -175,11 +175,6 @@ impl ReadBacks {
         self.places[place * MOST_WORDS * HALVES].as_ptr() as Address
     }
 
-    /// The download to this place ends when the work queued so far has ended.
-    pub(super) fn record(&self, place: usize, stream: &CudaStream) -> Result<(), DriverError> {
-        self.ended[place].record(stream)
-    }
-
     /// Waits for the download to this place and reads it: at most [`MOST_BYTES`].
     pub(super) fn read(&self, place: usize, to: &mut [u8]) -> Result<(), DriverError> {
         self.ended[place].synchronize()?;
@@ -196,7 +191,7 @@ impl ReadBacks {
 pub(super) struct SmallUploads {
     places: Pinned<{ UPLOADS * MOST_UPLOADED * HALVES }>,
     /// The event that ends the upload from each place.
-    ended: Vec<CudaEvent>,
+    pub(super) ended: Vec<CudaEvent>,
     /// The last place that was used.
     last: Mutex<usize>,
 }
@@ -226,10 +221,5 @@ impl SmallUploads {
             word.store(u32::from_ne_bytes(*from), Ordering::Release);
         }
         Ok((place, words[0].as_ptr() as Address))
-    }
-
-    /// The upload from this place ends when the work queued so far has ended.
-    pub(super) fn record(&self, place: usize, stream: &CudaStream) -> Result<(), DriverError> {
-        self.ended[place].record(stream)
     }
 }
