@@ -135,8 +135,7 @@ impl<T: Real> CudaCsrFactors<T> {
 
     /// Keeps the fastest way and what it needs.
     fn choose(&mut self) {
-        let seconds = |trial: &Trial| trial.seconds;
-        self.trials.sort_by(|a, b| seconds(a).total_cmp(&seconds(b)));
+        self.trials.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
         self.trials.truncate(1);
         self.candidates.swap(0, self.trials[0].candidate);
         self.candidates.truncate(1);

@@ -2,7 +2,7 @@
 
 use super::eliminated::EliminationPattern;
 use super::pattern::{link, slim};
-use super::triangle::{FactorTriangle, PIVOT_LANES, RowOrder, Waiting};
+use super::triangle::{FactorTriangle, PIVOT_LANES, RowOrder, Waiting, level_launches};
 use crate::backend::cuda::algebra::CudaVector;
 use crate::backend::cuda::backend::{CudaBackend, CudaRecording};
 use crate::backend::cuda::device::Buffer;
@@ -79,8 +79,12 @@ impl<T: Real> RowFactors<T> {
 
     /// Prepares to go through the levels launch by launch.
     pub(crate) fn prepare_launches(&mut self) -> Result<()> {
-        self.lower.prepare_launches()?;
-        self.upper.prepare_launches()
+        for triangle in [&mut self.lower, &mut self.upper] {
+            if let Some(starts) = &triangle.order.levels {
+                triangle.launches = level_launches(&starts.to_host()?);
+            }
+        }
+        Ok(())
     }
 
     /// Levels of both triangles, if their rows are sorted by them and a lane takes each.

@@ -46,7 +46,7 @@ pub(super) struct RowOrder {
     pub(super) rows: Arc<Buffer<u32>>,
     pub(super) place: Buffer<u32>,
     /// Start of each level, and end of the last one, if the rows are sorted by level.
-    levels: Option<Buffer<u64>>,
+    pub(super) levels: Option<Buffer<u64>>,
 }
 
 impl RowOrder {
@@ -123,7 +123,7 @@ pub(super) struct FactorTriangle<T> {
     pub(super) values: Buffer<T>,
     /// Lanes that take a row together.
     pub(super) lanes: usize,
-    launches: Vec<LevelLaunch>,
+    pub(super) launches: Vec<LevelLaunch>,
 }
 
 impl<T: Real> FactorTriangle<T> {
@@ -168,14 +168,6 @@ impl<T: Real> FactorTriangle<T> {
         let (lanes, shape) = self.slices.teams();
         launch!(backend => take_side[T, shape](lanes, self.side as u32, &self.order.rows,
             a.shared(), values, self.slices.shared(), &self.values, products))
-    }
-
-    /// Prepares to go through the levels launch by launch.
-    pub(super) fn prepare_launches(&mut self) -> Result<()> {
-        if let (Some(starts), true) = (&self.order.levels, self.launches.is_empty()) {
-            self.launches = level_launches(&starts.to_host()?);
-        }
-        Ok(())
     }
 
     /// Slices, columns, and values of the entries, as kernels take them.
