@@ -135,7 +135,7 @@ impl Machine {
         let mut demands = cases.iter().map(|case| demand(case));
         match self {
             Self::Cpu => check_cpu(cases),
-            Self::Cuda(backend) => demands.try_for_each(|demand| backend.check_memory(demand)),
+            Self::Cuda(backend) => demands.try_for_each(|demand| demand.check(&**backend.device())),
             Self::Ranks(ranks) => demands.try_for_each(|demand| ranks.check_memory(demand)),
         }
     }

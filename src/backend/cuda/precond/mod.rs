@@ -135,16 +135,6 @@ impl<T: Real> Preconditioner<CudaBackend, T, CudaMatrix<T>> for TileFactors<T> {
     }
 }
 
-impl CudaBackend {
-    /// Refuses what does not fit the GPU's free memory.
-    ///
-    /// # Errors
-    /// [`DeviceError::OutOfMemory`].
-    pub fn check_memory(&self, estimate: MemoryEstimate) -> Result<()> {
-        estimate.check(&*self.device)
-    }
-}
-
 /// Quantities that determine the memory that a solve needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryEstimate {
@@ -222,7 +212,10 @@ impl MemoryEstimate {
     }
 
     /// Refuses what does not fit the free memory of a device.
-    pub(crate) fn check(&self, device: &dyn Device) -> Result<()> {
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfMemory`].
+    pub fn check(&self, device: &dyn Device) -> Result<()> {
         let asked = self.bytes();
         match device.memory()? {
             Some((free, _)) if asked > free => {
