@@ -8,6 +8,7 @@ use crate::backend::cuda::launch::constants::{
 };
 use crate::backend::cuda::launch::shared::{HaloColumns, Pointer};
 use crate::backend::cuda::launch::{PeerAccess, Result};
+use bytemuck::Pod;
 use parking_lot::Mutex;
 use std::ops::Range;
 use std::sync::Arc;
@@ -50,8 +51,8 @@ impl RankContext {
 
     /// Values in device memory, gathered from all ranks: those of rank r at r · [`RANK_VALUES`] of
     /// what is returned.
-    pub(crate) fn gather(&self, values: &Buffer<f64>, from: usize) -> Result<Pointer<f64>> {
-        let bytes = RANK_VALUES * size_of::<f64>();
+    pub(crate) fn gather<T: Pod>(&self, values: &Buffer<T>, from: usize) -> Result<Pointer<f64>> {
+        let bytes = RANK_VALUES * size_of::<T>();
         self.communicator.all_gather(values.address_of(from), self.all.address(), bytes)?;
         Ok(Pointer::to(self.all.address()))
     }
@@ -83,8 +84,7 @@ impl RankContext {
     fn pairs(&self, own: [u64; 2]) -> Result<Vec<[u64; 2]>> {
         let workspace = self.own.lock();
         workspace.upload_part(&own)?;
-        let bytes = RANK_VALUES * size_of::<u64>();
-        self.communicator.all_gather(workspace.address(), self.all.address(), bytes)?;
+        self.gather(&workspace, 0)?;
         self.by_rank()
     }
 
@@ -119,11 +119,7 @@ pub struct RankMessage {
 
 impl RankMessage {
     /// Some values of a buffer that another rank receives, or sends.
-    pub(crate) fn of<T: bytemuck::Pod>(
-        rank: usize,
-        buffer: &Buffer<T>,
-        values: Range<usize>,
-    ) -> Self {
+    pub(crate) fn of<T: Pod>(rank: usize, buffer: &Buffer<T>, values: Range<usize>) -> Self {
         Self { rank, at: buffer.address_of(values.start), bytes: values.len() * size_of::<T>() }
     }
 }
@@ -198,7 +194,7 @@ pub(crate) struct Halo<T> {
     side: usize,
 }
 
-impl<T: bytemuck::Pod> Halo<T> {
+impl<T: Pod> Halo<T> {
     /// For `side` values on each side.
     pub(crate) fn new(device: &Arc<dyn Device>, side: usize) -> Result<Self> {
         let zeros = || Buffer::zeros(device, 2 * side);
