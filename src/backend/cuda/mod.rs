@@ -42,8 +42,8 @@ pub use self::{
     algebra::{CudaMatrix, CudaVector},
     backend::CudaRecording,
     comm::{
-        AbortFlag, Communicator, HostCommunicator, HostTransport, InRecordings, PeerCommunicator,
-        RANK_TIMEOUT, RankMessage, run_ranks,
+        AbortFlag, Communicator, HostCommunicator, HostTransport, PeerCommunicator, RANK_TIMEOUT,
+        RankMessage, run_ranks,
     },
     csr::{CudaCsr, LevelLaunch, RowChunks, border_lanes, level_launches, row_lanes},
     device::{Buffer, Device, Watch, WatchedDevice},

@@ -1,7 +1,7 @@
 //! Vectors of the CUDA backend.
 
 use crate::backend::cuda::backend::{CudaBackend, CudaRecording, ReductionWorkspace};
-use crate::backend::cuda::comm::InRecordings;
+use crate::backend::cuda::comm::Transport;
 use crate::backend::cuda::device::{Buffer, Download, GRANTED};
 use crate::backend::cuda::launch::constants::{ELEMENT, NUMBER, RANK_VALUES, SLOT_SUMS};
 use crate::backend::cuda::launch::shared::{
@@ -39,11 +39,11 @@ impl Backend for CudaBackend {
     ) -> Result<()> {
         // Messages that the host sends cannot be recorded. Within another recording the launches are
         // part of that one.
-        let part = self.ranks.as_ref().map(|ranks| ranks.communicator.in_recordings());
-        if part == Some(InRecordings::Not) || self.capture.is_open() {
+        let transport = self.ranks.as_ref().map(|ranks| ranks.communicator.transport());
+        if transport == Some(Transport::Host) || self.capture.is_open() {
             return work();
         }
-        let kept = part != Some(InRecordings::Captured);
+        let kept = transport != Some(Transport::Nccl);
         recording.run(&*self.device, kept, &self.capture, work)
     }
 

@@ -124,14 +124,14 @@ impl RankMessage {
     }
 }
 
-/// The transport of messages between GPUs.
+/// The transport of messages between GPUs, and their place in a recording of the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Transport {
-    /// Kernels write into the memory of other GPUs.
+    /// Kernels write into the memory of other GPUs: messages are recorded as launches of the device.
     PeerMemory,
-    /// NCCL.
+    /// NCCL: the driver captures them as work of another library.
     Nccl,
-    /// Through the host's memory.
+    /// Through the host's memory: the host takes part in them, and they cannot be recorded.
     Host,
 }
 
@@ -172,19 +172,8 @@ pub trait Communicator: Send + Sync {
         None
     }
 
-    /// Their place in a recording of the device.
-    fn in_recordings(&self) -> InRecordings;
-}
-
-/// The place of a communicator's calls in a recording of the device.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum InRecordings {
-    /// The host takes part in them.
-    Not,
-    /// The driver captures them as work of another library.
-    Captured,
-    /// They are launches of the device.
-    Launched,
+    /// The transport of messages.
+    fn transport(&self) -> Transport;
 }
 
 /// Memory for what is sent and received: a piece for the side before the band, one for the side after.

@@ -1,7 +1,7 @@
 //! Messages through the hosts' memory, between threads or processes with any devices.
 
 use super::abort_flag::AbortFlag;
-use super::communicator::{Communicator, InRecordings, RankMessage};
+use super::communicator::{Communicator, RankMessage, Transport};
 use crate::backend::DeviceError;
 use crate::backend::cuda::device::{Address, Buffer, Device, GRANTED};
 use crate::backend::cuda::launch::Result;
@@ -137,7 +137,7 @@ impl Communicator for HostCommunicator {
         Ok(())
     }
 
-    fn in_recordings(&self) -> InRecordings {
-        InRecordings::Not
+    fn transport(&self) -> Transport {
+        Transport::Host
     }
 }

@@ -12,7 +12,7 @@ mod nccl;
 mod peer;
 
 pub use self::abort_flag::{AbortFlag, RANK_TIMEOUT, run_ranks};
-pub use self::communicator::{Communicator, InRecordings, RankMessage, Transport};
+pub use self::communicator::{Communicator, RankMessage, Transport};
 pub use self::host::{HostCommunicator, HostTransport};
 #[cfg(feature = "cuda")]
 pub use self::nccl::{CommunicatorId, NcclCommunicator};

@@ -4,7 +4,7 @@
 //! cudarc's communicator panics where it cannot be aborted when it is dropped, and sends what cudarc has allocated alone.
 #![allow(unsafe_code, reason = "NCCL's interface is C; every call's contract is kept here")]
 
-use super::communicator::{Communicator, InRecordings, RankMessage};
+use super::communicator::{Communicator, RankMessage, Transport};
 use super::host::HostTransport;
 use crate::backend::DeviceError;
 use crate::backend::cuda::device::driver::DriverDevice;
@@ -289,7 +289,7 @@ impl Communicator for Arc<NcclCommunicator> {
         self.device.join()
     }
 
-    fn in_recordings(&self) -> InRecordings {
-        InRecordings::Captured
+    fn transport(&self) -> Transport {
+        Transport::Nccl
     }
 }

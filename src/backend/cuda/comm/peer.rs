@@ -1,7 +1,7 @@
 //! Peer memory: ranks whose kernels access the memory of each other's devices, as threads of one process or as
 //! processes of one host.
 
-use super::communicator::{Communicator, InRecordings, RankMessage};
+use super::communicator::{Communicator, RankMessage, Transport};
 use super::host::HostTransport;
 use crate::backend::DeviceError;
 use crate::backend::cuda::device::{Address, Buffer, Device, GRANTED, Mapped, SharedWords};
@@ -226,8 +226,8 @@ impl Communicator for PeerCommunicator {
         (self.transport.ranks <= GATHERING_RANKS).then(|| self.access())
     }
 
-    fn in_recordings(&self) -> InRecordings {
-        InRecordings::Launched
+    fn transport(&self) -> Transport {
+        Transport::PeerMemory
     }
 }
 
