@@ -98,12 +98,6 @@ impl HostCommunicator {
     pub fn new(transport: Arc<HostTransport>, rank: usize, device: Arc<dyn Device>) -> Self {
         Self { rank, device, transport, expected: Mutex::default() }
     }
-
-    fn read(&self, from: Address, bytes: usize) -> Result<Vec<u8>> {
-        let mut payload = vec![0; bytes];
-        self.device.download(GRANTED, from, &mut payload)?;
-        Ok(payload)
-    }
 }
 
 impl Communicator for HostCommunicator {
@@ -112,7 +106,8 @@ impl Communicator for HostCommunicator {
     }
 
     fn all_gather(&self, from: Address, to: Address, bytes: usize) -> Result<()> {
-        let all = self.transport.gather(self.rank, &self.read(from, bytes)?)?;
+        let own = self.device.read(GRANTED, from, bytes)?;
+        let all = self.transport.gather(self.rank, &own)?;
         for (other, payload) in all.iter().enumerate() {
             self.device.upload(GRANTED, payload, to + (other * bytes) as Address)?;
         }
@@ -124,7 +119,7 @@ impl Communicator for HostCommunicator {
         // The messages may have been computed on the side stream.
         self.device.join()?;
         for &RankMessage { rank, at, bytes } in sent {
-            self.transport.send([self.rank, rank], ONE, self.read(at, bytes)?);
+            self.transport.send([self.rank, rank], ONE, self.device.read(GRANTED, at, bytes)?);
         }
         Ok(())
     }

@@ -108,9 +108,8 @@ impl PeerCommunicator {
         }
         windows.transport.gather(rank, &[])?;
         let right = |(other, at): (usize, &Address)| -> Result<bool> {
-            let mut word = [0; size_of::<u64>()];
-            windows.device.download(GRANTED, *at, &mut word)?;
-            Ok(u64::from_ne_bytes(word) == mark(other))
+            let word = windows.device.read(GRANTED, *at, size_of::<u64>())?;
+            Ok(word == mark(other).to_ne_bytes())
         };
         let own = windows.all.iter().enumerate().map(right).collect::<Result<Vec<_>>>()?;
         let own = u8::from(own.into_iter().all(|right| right));

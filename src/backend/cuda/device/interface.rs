@@ -165,12 +165,17 @@ pub trait Device: Send + Sync {
     /// Host ← device memory.
     fn download(&self, granted: Granted, from: Address, to: &mut [u8]) -> Result<()>;
 
+    /// Bytes of device memory.
+    fn read(&self, granted: Granted, from: Address, bytes: usize) -> Result<Vec<u8>> {
+        let mut to = vec![0; bytes];
+        self.download(granted, from, &mut to)?;
+        Ok(to)
+    }
+
     /// Begins to download some values without waiting for them. At most eight downloads may be unfinished:
     /// to wait for an earlier one is an error. Work queued later does not change the values.
     fn begin_download(&self, granted: Granted, from: Address, bytes: usize) -> Result<Download> {
-        let mut to = vec![0; bytes];
-        self.download(granted, from, &mut to)?;
-        Ok(Download::Done(to))
+        self.read(granted, from, bytes).map(Download::Done)
     }
 
     /// Host ← the values of a download, of the same length.

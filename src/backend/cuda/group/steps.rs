@@ -109,9 +109,7 @@ impl GroupStaging {
             Task::Alone(_, MemberWork::Direct(action)) => action.perform(&*self.device),
             Task::Alone(_, MemberWork::Upload(from, to)) => self.device.upload(GRANTED, from, *to),
             Task::Alone(queue, &MemberWork::Download { number, from, bytes }) => {
-                let mut to = vec![0; bytes];
-                self.device.download(GRANTED, from, &mut to)?;
-                results[queue].insert(number, to);
+                results[queue].insert(number, self.device.read(GRANTED, from, bytes)?);
                 Ok(())
             }
             // These are planned with others.

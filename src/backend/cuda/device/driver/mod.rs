@@ -361,9 +361,7 @@ impl Device for DriverDevice {
             self.begin_read_back(place, from, words)?;
             return Ok(Download::Begun(number));
         }
-        let mut to = vec![0; bytes];
-        self.download(granted, from, &mut to)?;
-        Ok(Download::Done(to))
+        self.read(granted, from, bytes).map(Download::Done)
     }
 
     fn end_download(&self, download: Download, to: &mut [u8]) -> Result<()> {
