@@ -282,7 +282,17 @@ impl<T: Real> InvertibleDiagonal<T> for CudaMatrix<T> {
         if let Some(ranks) = &backend.ranks {
             ranks.finish_columns(columns)?;
         }
-        backend.multiply_scaled(of(columns), p, [z, y], fused)
+        let (name, points) = (kernels::scale_multiply_and_sum, p.len() / 2);
+        let product = |sums, with| (ScaledMatrix { sums, ..of(columns) }, &*p, &*z, &*y, with);
+        let Some(Fused { scalars, first, with, all, epilogue, .. }) = fused else {
+            let (none, shape) = (ScalarReduction::zeroed(), LaunchShape::threads(points));
+            return launch!(backend => (name)[T, shape](product(0, None), none));
+        };
+        check_length(with.len(), p.len())?;
+        let sums = if all { SLOT_SUMS } else { 2 };
+        let arguments = product(sums as u32, Some(with));
+        let kernel = (name, LaunchShape::product(points));
+        backend.reduce_into::<T>(kernel, arguments, scalars, (first, sums), epilogue)
     }
 
     fn halts_products(&self) -> bool {
@@ -341,26 +351,5 @@ impl CudaBackend {
                 launch!(self => step_and_send[T, shape](of, scalars, step_vectors(&step, p, former)?))
             }
         }
-    }
-
-    /// z ← d ∘ p, y ← A z with the columns that arrive, and the inner products after it.
-    pub(super) fn multiply_scaled<T: Real>(
-        &self,
-        of: ScaledMatrix,
-        p: &CudaVector<T>,
-        [z, y]: [&CudaVector<T>; 2],
-        fused: Option<Fused<'_, CudaBackend, T>>,
-    ) -> Result<()> {
-        let (name, points) = (kernels::scale_multiply_and_sum, p.len() / 2);
-        let product = |sums, with| (ScaledMatrix { sums, ..of }, p, z, y, with);
-        let Some(Fused { scalars, first, with, all, epilogue, .. }) = fused else {
-            let (none, shape) = (ScalarReduction::zeroed(), LaunchShape::threads(points));
-            return launch!(self => (name)[T, shape](product(0, None), none));
-        };
-        check_length(with.len(), p.len())?;
-        let sums = if all { SLOT_SUMS } else { 2 };
-        let arguments = product(sums as u32, Some(with));
-        let kernel = (name, LaunchShape::product(points));
-        self.reduce_into::<T>(kernel, arguments, scalars, (first, sums), epilogue)
     }
 }

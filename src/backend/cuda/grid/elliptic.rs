@@ -162,7 +162,22 @@ impl EllipticBackend for CudaBackend {
         check_length(u.len(), state.size.values())?;
         launch!(self => load_state[f64, LaunchShape::threads(state.points())](self.own_grid(state),
             state.shift, state.shared(), u))?;
-        self.refresh_frame(state)
+        // Neighbouring bands have the outer columns of the frame.
+        let (Some(ranks), Some(halo)) = (&self.ranks, &state.halo) else { return Ok(()) };
+        let mi = state.size.mi as u32;
+        let of = ExchangedColumns {
+            x: (&state.x).into(),
+            y: (&state.y).into(),
+            row: u64::from(mi) + 2,
+            step: 1,
+            own: [1, mi],
+            ghosts: [0, mi + 1],
+            planes: 1,
+            rows: state.size.mj as u32 + 2,
+            edges: self.edges(false),
+            ..ExchangedColumns::zeroed()
+        };
+        self.exchange_columns(halo, ranks.neighbours, of)
     }
 
     fn upload_unknowns(&self, whole: &[f64], u: &mut CudaVector<f64>) -> Result<()> {
@@ -379,24 +394,5 @@ impl CudaBackend {
     fn own_grid(&self, state: &CudaElliptic) -> [u32; 3] {
         let LevelSize { mi, mj, periodic } = state.size;
         self.grid_arguments(mi, mj, periodic)
-    }
-
-    /// Exchanges the outer columns of the frame with the neighbouring bands.
-    fn refresh_frame(&self, state: &CudaElliptic) -> Result<()> {
-        let (Some(ranks), Some(halo)) = (&self.ranks, &state.halo) else { return Ok(()) };
-        let mi = state.size.mi as u32;
-        let of = ExchangedColumns {
-            x: (&state.x).into(),
-            y: (&state.y).into(),
-            row: u64::from(mi) + 2,
-            step: 1,
-            own: [1, mi],
-            ghosts: [0, mi + 1],
-            planes: 1,
-            rows: state.size.mj as u32 + 2,
-            edges: self.edges(false),
-            ..ExchangedColumns::zeroed()
-        };
-        self.exchange_columns(halo, ranks.neighbours, of)
     }
 }
