@@ -132,10 +132,7 @@ impl CudaBackend {
 
     /// Later work finds the messages of other ranks in their places.
     pub(crate) fn finish_exchange(&self) -> Result<()> {
-        match &self.ranks {
-            Some(ranks) => ranks.communicator.finish_exchange(),
-            None => Ok(()),
-        }
+        self.ranks.as_ref().map_or(Ok(()), |ranks| ranks.communicator.finish_exchange())
     }
 
     /// A number of each rank, by rank: all must call. Alone, `own`.

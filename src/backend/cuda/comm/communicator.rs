@@ -251,9 +251,4 @@ impl<T: Pod> Halo<T> {
             received: Pointer::to(self.received.address()),
         }
     }
-
-    /// The values received from the band after this one.
-    pub(crate) fn received_after(&self) -> Pointer<T> {
-        self.received.at(self.side)
-    }
 }

@@ -23,7 +23,7 @@ pub struct HostTransport {
     /// Messages between threads.
     inbox: Inbox,
     /// The job whose processes are the ranks, if they are not threads.
-    job: Option<Arc<Job>>,
+    pub(super) job: Option<Arc<Job>>,
     /// Raises the flag when a process fails.
     #[allow(dead_code, reason = "held until it is dropped")]
     watch: Option<Arc<OnFailure>>,
@@ -52,11 +52,6 @@ impl HostTransport {
         job.on_failure(&act);
         let (ranks, job, watch) = (job.size(), Some(job), Some(act));
         Self { ranks, job, watch, solve, abort_flag, ..Self::default() }
-    }
-
-    /// Whether the ranks are processes of a job, not threads of this one.
-    pub(super) fn is_of_job(&self) -> bool {
-        self.job.is_some()
     }
 
     /// A message of each rank, by rank. Fails if the abort flag is raised, or a rank does not call within

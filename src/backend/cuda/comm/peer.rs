@@ -269,7 +269,7 @@ impl Windows {
         let own = Buffer::zeros(&device, words)?;
         // Others write as soon as they know the address.
         device.synchronise()?;
-        if !transport.is_of_job() {
+        if transport.job.is_none() {
             let address = own.address().to_ne_bytes();
             // It outlives the last message of every rank.
             transport.windows.lock().push(own);

@@ -111,7 +111,7 @@ impl CudaBackend {
     fn first_rows(&self, outline: &Outline, margin: usize) -> Result<CudaGrid> {
         let (topology, ni, nj) = (outline.topology, outline.x.len(), outline.layers.len());
         let columns = match &self.ranks {
-            Some(ranks) => Columns::of_band((topology, ni), &ranks.bands, ranks.rank, margin),
+            Some(ranks) => Columns::band(topology, ni, ranks, margin),
             None => Columns::all(topology, ni, None),
         };
         let first = first_layers(outline);

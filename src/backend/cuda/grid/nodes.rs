@@ -1,12 +1,12 @@
 //! Nodes of a grid in a GPU's memory: all columns of it, or those of a rank and some beside them.
 
+use crate::backend::LevelSize;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::{RankContext, RankMessage};
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::{COLUMNS_HELD, COLUMNS_OPEN, COLUMNS_WRAP};
 use crate::backend::cuda::launch::shared::{self, HeldColumns};
 use crate::backend::cuda::launch::{LaunchShape, Result, launch};
-use crate::backend::{Bands, LevelSize};
 use crate::grid::{Grid, Seam, Topology};
 use std::ops::Range;
 
@@ -32,21 +32,15 @@ impl Columns {
     }
 
     /// The columns of the unknown points of a rank, and `margin` columns on either side.
-    pub(super) fn of_band(
-        (topology, ni): (Topology, usize),
-        bands: &Bands,
-        rank: usize,
-        margin: usize,
-    ) -> Self {
-        let unknown = unknown_columns(topology, bands.of(rank));
-        let (mut first, mut end) = (
-            unknown.start.cast_signed() - margin.cast_signed(),
-            (unknown.end + margin).cast_signed(),
-        );
+    pub(super) fn band(topology: Topology, ni: usize, ranks: &RankContext, margin: usize) -> Self {
+        let unknown = unknown_columns(topology, ranks.bands.of(ranks.rank));
+        let mut first = unknown.start.cast_signed() - margin.cast_signed();
+        let mut end = (unknown.end + margin).cast_signed();
         if !topology.closed() {
             (first, end) = (first.max(0), end.min(ni.cast_signed()));
         }
-        Self { topology, ni, first, count: (end - first) as usize, own: bands.nodes(rank) }
+        let own = ranks.bands.nodes(ranks.rank);
+        Self { topology, ni, first, count: (end - first) as usize, own }
     }
 
     /// Distinct columns of the whole grid.

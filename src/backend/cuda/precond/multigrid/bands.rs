@@ -176,7 +176,7 @@ impl<M: Real> CudaLevel<M> {
             part.neighbours,
             |columns| launch!(backend => exchange_residual[M, shape](of, columns)),
         )?;
-        Ok(part.solution.received_after())
+        Ok(part.solution.received.at(2 * self.size.mj))
     }
 
     /// The level into which coarsening and restriction to this level write.
