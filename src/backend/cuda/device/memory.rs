@@ -68,18 +68,14 @@ impl<T: bytemuck::Pod> Buffer<T> {
         lengths: [usize; N],
     ) -> Result<[Self; N]> {
         let mut bytes = 0;
-        let starts = lengths.map(|len| {
-            let start = bytes;
+        let places = lengths.map(|len| {
+            let start = bytes as Address;
             bytes += bytes_of::<T>(len).next_multiple_of(ALIGNED);
-            start as Address
+            (start, len)
         });
         let block = Arc::new(MemoryBlock::unset(device, bytes)?);
         device.clear(GRANTED, block.address, bytes)?;
-        let mut buffers = starts.into_iter().zip(lengths);
-        Ok([(); N].map(|()| {
-            let (start, len) = buffers.next().unwrap_or_default();
-            Self::of_block(&block, start, len)
-        }))
+        Ok(places.map(|(start, len)| Self::of_block(&block, start, len)))
     }
 
     /// A copy of `host`.

@@ -95,11 +95,8 @@ impl GroupMember {
                 Some(time) => thread::park_timeout(time.saturating_duration_since(Instant::now())),
                 None => thread::park(),
             }
-            if self.seat.is(Status::Running) {
-                continue;
-            }
             // It was woken to let others go on, or it is time.
-            last = true;
+            last |= !self.seat.is(Status::Running);
         }
     }
 

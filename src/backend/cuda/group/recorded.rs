@@ -54,24 +54,17 @@ impl GroupRecordings {
 impl GroupRecording {
     /// A recording of such launches for this many places.
     fn new(device: &Arc<dyn Device>, launches: &Arc<[Launch]>, places: usize) -> Result<Self> {
-        let mut words = Vec::new();
-        let starts: Vec<usize> = launches
-            .iter()
-            .map(|launch| {
-                let start = words.len();
-                append_to(launch, &mut words);
-                start
-            })
-            .collect();
-        let (rows, flags) =
-            (Buffer::zeros(device, places * words.len())?, Buffer::zeros(device, places)?);
+        let (mut words, mut starts) = (Vec::new(), Vec::new());
+        for launch in launches.iter() {
+            starts.push(words.len());
+            append_to(launch, &mut words);
+        }
+        let stride = words.len();
+        let rows = Buffer::zeros(device, places * stride)?;
+        let flags = Buffer::zeros(device, places)?;
         let recording = device.record(false, &mut || {
             launches.iter().zip(&starts).try_for_each(|(launch, &start)| {
-                let rows = ArgumentRows {
-                    first: rows.address_of(start),
-                    stride: words.len(),
-                    count: places,
-                };
+                let rows = ArgumentRows { first: rows.address_of(start), stride, count: places };
                 launch_together(&**device, launch, rows, flags.address())
             })
         })?;

@@ -173,22 +173,18 @@ impl Turns {
         let released: Vec<_> = self.seats.values().filter(|seat| seat.is(status)).collect();
         running.fetch_add(released.len(), Ordering::AcqRel);
         // To wake a thread takes longer than it sleeps: each wakes some of the others.
-        let mut first = None;
         let threads: Vec<_> =
             released.iter().map(|seat| seat.shared.lock().thread.take()).collect();
         for (k, seat) in released.iter().enumerate() {
             let wakes = (BRANCHES * k + 1..).take(BRANCHES).filter_map(|k| threads.get(k)?.clone());
             seat.shared.lock().wakes = wakes.collect();
-            if k == 0 {
-                first.clone_from(&threads[0]);
-            }
         }
         // All may go on before the first is woken, which wakes them.
         for seat in &released {
             seat.status.store(Status::Running as u8, Ordering::Release);
         }
-        if let Some(thread) = first {
-            thread.unpark();
+        if let Some(Some(first)) = threads.first() {
+            first.unpark();
         }
     }
 

@@ -51,10 +51,9 @@ fn folders() -> &'static [PathBuf] {
 /// path is found by its name afterwards.
 fn open(folders: &[PathBuf], files: &[String]) -> Option<Library> {
     let placed = folders.iter().flat_map(|folder| files.iter().map(|file| folder.join(file)));
-    let paths: Vec<PathBuf> = placed.filter(|path| path.exists()).collect();
-    let paths = paths.into_iter().chain(files.iter().map(PathBuf::from));
+    let mut paths = placed.filter(|path| path.exists()).chain(files.iter().map(PathBuf::from));
     // SAFETY: NVIDIA's libraries may be opened at any time.
-    paths.into_iter().find_map(|path| unsafe { Library::new(path) }.ok())
+    paths.find_map(|path| unsafe { Library::new(path) }.ok())
 }
 
 impl Probe {
