@@ -54,15 +54,12 @@ impl KeptRecordings {
     ) -> Result<Arc<LaunchableGraph>> {
         let mut kept = self.kept.lock();
         let at = kept.iter().position(|(known, _)| *known == actions);
-        let newest = if let Some(found) = at.and_then(|at| kept.remove(at)) {
-            found
-        } else {
-            let graph = make(&actions)?;
-            (actions, graph)
+        let graph = match at.and_then(|at| kept.remove(at)) {
+            Some((_, graph)) => graph,
+            None => make(&actions)?,
         };
         kept.truncate(KEPT - 1);
-        let graph = newest.1.clone();
-        kept.push_front(newest);
+        kept.push_front((actions, graph.clone()));
         Ok(graph)
     }
 
