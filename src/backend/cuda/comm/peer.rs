@@ -103,7 +103,7 @@ impl PeerCommunicator {
             return Ok(false);
         };
         let mark = |rank: usize| rank as u64 + 1;
-        if let Some(ProcessWindows { own, .. }) = &windows.shared {
+        if let Some(own) = &windows.own {
             own.upload_part(&[mark(rank)])?;
         }
         windows.transport.gather(rank, &[])?;
@@ -248,12 +248,8 @@ struct Windows {
     rank: usize,
     device: Arc<dyn Device>,
     transport: Arc<HostTransport>,
-    shared: Option<ProcessWindows>,
-}
-
-/// The windows of a process: its own, and the mapped ones of the others.
-struct ProcessWindows {
-    own: Buffer<u64>,
+    /// The own window of a process, and the mapped ones of the others.
+    own: Option<Buffer<u64>>,
     mapped: Vec<Arc<dyn Mapped>>,
 }
 
@@ -275,7 +271,7 @@ impl Windows {
             transport.windows.lock().push(own);
             let all = transport.gather(rank, &address)?;
             let all = all.iter().map(|bytes| bytemuck::pod_read_unaligned(bytes)).collect();
-            return Ok(Some(Self { all, rank, device, transport, shared: None }));
+            return Ok(Some(Self { all, rank, device, transport, own: None, mapped: Vec::new() }));
         }
         let name = device.export(own.address())?.unwrap_or_default();
         let names = transport.gather(rank, &name)?;
@@ -289,8 +285,7 @@ impl Windows {
             }
         }
         let opened = u8::from(all.len() == names.len());
-        let windows =
-            Self { all, rank, device, transport, shared: Some(ProcessWindows { own, mapped }) };
+        let windows = Self { all, rank, device, transport, own: Some(own), mapped };
         let opened = windows.transport.gather(rank, &[opened])?;
         Ok(opened.iter().all(|opened| opened[..] == [1]).then_some(windows))
     }
@@ -299,18 +294,16 @@ impl Windows {
     fn leave(&mut self) -> Result<()> {
         self.device.synchronise()?;
         self.transport.gather(self.rank, &[])?;
-        if let Some(ProcessWindows { mapped, .. }) = &mut self.shared {
-            mapped.clear();
-        }
+        self.mapped.clear();
         self.transport.gather(self.rank, &[]).map(drop)
     }
 }
 
 impl Drop for Windows {
     fn drop(&mut self) {
-        if self.shared.is_some() && self.leave().is_err() {
+        if self.own.is_some() && self.leave().is_err() {
             // Kernels of a rank that has failed may still write there: the memory goes with the process.
-            mem::forget(self.shared.take());
+            mem::forget((self.own.take(), mem::take(&mut self.mapped)));
         }
     }
 }
