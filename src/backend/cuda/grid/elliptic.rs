@@ -1,6 +1,6 @@
 //! The grid equations on the CUDA backend.
 
-use super::nodes::{Columns, CudaGrid, GatheredColumns, Receivers, first_line};
+use super::nodes::{Columns, CudaGrid, Receivers, first_line};
 use crate::backend::cuda::algebra::{CudaMatrix, CudaVector};
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::{Halo, RankContext};
@@ -348,11 +348,11 @@ impl CudaBackend {
     ) -> Result<()> {
         let lines = u.len() / (2 * ranks.bands.of(ranks.rank).len());
         let doubled = |columns: Range<usize>| 2 * columns.start..2 * columns.end;
-        let columns = (0..ranks.size).map(|rank| doubled(ranks.bands.of(rank))).collect();
+        let columns = |rank| doubled(ranks.bands.of(rank));
+        let columns: Vec<_> = (0..ranks.size).map(columns).collect();
         let row = 2 * ranks.bands.columns();
-        let own =
-            GatheredColumns { arrays: &[u], stride: u.len() / lines.max(1), first: 0, columns };
-        self.gather_lines(&own, (lines, receivers), |_, line, columns, values| {
+        let own = (&[u][..], (lines, u.len() / lines.max(1)), 0);
+        self.gather_lines(own, &columns, receivers, |_, line, columns, values| {
             whole[line * row..][columns].copy_from_slice(values);
         })
     }

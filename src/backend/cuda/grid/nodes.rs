@@ -150,17 +150,6 @@ pub(super) fn first_line(topology: Topology, x: &[f64], y: &[f64]) -> Grid {
 /// Values of an array that a rank receives at a time, about.
 const VALUES: usize = 1 << 20;
 
-/// Arrays of a device, `[lines][stride]`, of which some columns are its own.
-pub(super) struct GatheredColumns<'a> {
-    /// One message each between two ranks: two at most.
-    pub(super) arrays: &'a [&'a Buffer<f64>],
-    pub(super) stride: usize,
-    /// The first of its own columns in a line of `stride`.
-    pub(super) first: usize,
-    /// The columns of the whole that each rank has, by rank.
-    pub(super) columns: Vec<Range<usize>>,
-}
-
 /// Ranks whose hosts get lines of all columns.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Receivers {
@@ -218,24 +207,24 @@ impl CudaBackend {
             None => vec![own.clone()],
         };
         let first = if own.is_empty() { 0 } else { grid.columns.place(own.start) };
-        let arrays = [&grid.x, &grid.y];
-        let own = GatheredColumns { arrays: &arrays, stride: *count, first, columns: all };
-        self.gather_lines(&own, (grid.nj, receivers), |k, line, columns, values| {
+        let (arrays, size) = ([&grid.x, &grid.y], (grid.nj, *count));
+        self.gather_lines((&arrays, size, first), &all, receivers, |k, line, columns, values| {
             let nodes = if k == 0 { &mut host.x } else { &mut host.y };
             nodes[line * ni..][columns].copy_from_slice(values);
         })
     }
 
-    /// The first `lines` lines of the arrays with the columns of all ranks, at the receivers: `put(k, line, columns,
-    /// values)` gets the values of array k in some columns of a line. All ranks must call.
+    /// The columns of all ranks of at most two arrays, `[lines][stride]`, at the receivers: `put(k, line, columns, values)`
+    /// gets the values of array k in some columns of a line. A rank's own are those from `first` on, and `columns` of
+    /// the whole, by rank. All ranks must call.
     pub(super) fn gather_lines(
         &self,
-        own: &GatheredColumns<'_>,
-        (lines, receivers): (usize, Receivers),
+        (arrays, (lines, stride), first): (&[&Buffer<f64>], (usize, usize), usize),
+        columns: &[Range<usize>],
+        receivers: Receivers,
         mut put: impl FnMut(usize, usize, Range<usize>, &[f64]),
     ) -> Result<()> {
         let rank = self.ranks.as_ref().map_or(0, |ranks| ranks.rank);
-        let GatheredColumns { arrays, stride, first, columns } = own;
         let receives = |rank: usize| rank == 0 || receivers == Receivers::All;
         let others = || (0..columns.len()).filter(|other| *other != rank);
         let width = columns.iter().map(|columns| columns.end).max().unwrap_or(0);
@@ -243,7 +232,7 @@ impl CudaBackend {
         for start in (0..lines).step_by(together) {
             let part = start..(start + together).min(lines);
             let cut = |array: &&Buffer<f64>| {
-                self.cut(array, *stride, (*first, columns[rank].len()), part.clone())
+                self.cut(array, stride, (first, columns[rank].len()), part.clone())
             };
             let cut = arrays.iter().map(cut).collect::<Result<Vec<_>>>()?;
             let sent: Vec<_> =
