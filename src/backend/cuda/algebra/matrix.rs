@@ -5,13 +5,13 @@ use super::vector::{CudaVector, factor, step_vectors};
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::{Halo, PERIODIC_ROW, edges};
 use crate::backend::cuda::device::Buffer;
-use crate::backend::cuda::launch::constants::{NO_GHOSTS, SLOT_SUMS, SLOT_UNIT, SLOTS_OF_POINT};
+use crate::backend::cuda::launch::constants::{NO_GHOSTS, SLOT_SUMS, SLOT_UNIT};
 use crate::backend::cuda::launch::shared::{
     ExchangedColumns, HaloColumns, Pointer, ScalarReduction, ScaledMatrix,
 };
 use crate::backend::cuda::launch::{Arguments, LaunchShape, Result, kernels, launch};
 use crate::backend::error::{check_length, check_lengths};
-use crate::backend::matrices::{check_product, one_after_the_other};
+use crate::backend::matrices::check_product;
 use crate::backend::scalars::{LOG, SLOTS};
 use crate::backend::{Fused, LinearOperator, Product, Real, Update};
 use crate::sparse::{EllPattern, Structure};
@@ -114,69 +114,6 @@ impl<T: Real> CudaMatrix<T> {
         }
     }
 
-    /// y ← A x + B x, where B holds wall columns: one launch for a matrix by ten numbers a point that is whole.
-    pub(crate) fn multiply_with_walls(
-        &self,
-        backend: &CudaBackend,
-        b: &Self,
-        x: &CudaVector<T>,
-        skipped: [usize; 2],
-        y: &mut CudaVector<T>,
-    ) -> Result<()> {
-        let of = (self.pattern.structure(), b.pattern.structure(), &backend.ranks);
-        let (
-            Structure::TenNumbers { mi, mj, periodic },
-            Structure::WallColumns { walls, .. },
-            None,
-        ) = of
-        else {
-            return one_after_the_other(backend, [self, b], x, skipped, y);
-        };
-        for pattern in [&self.pattern, &b.pattern] {
-            check_product(pattern, x.len(), y.len())?;
-        }
-        let [before, after] = skipped;
-        let kept = (before as u64, (x.len() - before - after) as u64);
-        let of = (backend.grid_arguments(mi, mj, periodic), &self.values, walls.bits(), &b.values);
-        launch!(backend => multiply_with_walls[T, LaunchShape::threads(mi * mj)](of, x, kept, &*y))
-    }
-
-    /// `entries`, a matrix with the nine-point pattern, ← this one by ten numbers a point.
-    pub(crate) fn write_entries(&self, backend: &CudaBackend, entries: &mut Self) -> Result<()> {
-        let Structure::TenNumbers { mi, mj, periodic } = self.pattern.structure() else {
-            return Ok(());
-        };
-        check_length(entries.pattern.rows(), self.pattern.rows())?;
-        let grid = backend.grid_arguments(mi, mj, periodic);
-        launch!(backend => entries_of_ten_numbers[T, LaunchShape::threads(mi * mj)](grid,
-            &self.values, &entries.values))
-    }
-
-    /// t ← Aᵀ for the nine-point pattern.
-    pub(crate) fn transpose(&self, backend: &CudaBackend, t: &mut Self) -> Result<()> {
-        let Structure::NinePoint { mi, mj, periodic } = self.pattern.structure() else {
-            return Ok(());
-        };
-        check_length(t.pattern.rows(), self.pattern.rows())?;
-        let grid = backend.grid_arguments(mi, mj, periodic);
-        let halo = match &backend.ranks {
-            Some(ranks) => {
-                let halo = Halo::<T>::new(&backend.device, 2 * SLOTS_OF_POINT * mj)?;
-                let of = ExchangedColumns {
-                    plane: self.stride as u64,
-                    planes: SLOTS_OF_POINT as u32,
-                    edges: backend.edges(false),
-                    ..outer_columns([mi, mj], &self.values)
-                };
-                backend.exchange_columns(&halo, ranks.neighbours, of)?;
-                Some(halo)
-            }
-            None => None,
-        };
-        launch!(backend => transpose_nine_point[T, LaunchShape::threads(mi * mj)](grid,
-            &self.values, halo.as_ref().map(|halo| &halo.received), &t.values))
-    }
-
     /// The arguments by which a kernel knows a pattern whose columns are looked up.
     fn listed(&self) -> (u64, u32, Option<&Buffer<u32>>) {
         (self.pattern.rows() as u64, self.pattern.width() as u32, self.columns.as_ref())
@@ -218,7 +155,7 @@ impl<T: Real> CudaMatrix<T> {
 
 /// The outer columns of a vector, or of the first slot of a matrix, of two values a point; those received stay in the
 /// buffer.
-fn outer_columns<T: Real>([mi, mj]: [usize; 2], values: &Buffer<T>) -> ExchangedColumns {
+pub(crate) fn outer_columns<T: Real>([mi, mj]: [usize; 2], values: &Buffer<T>) -> ExchangedColumns {
     ExchangedColumns {
         x: values.into(),
         y: Pointer::to(values.address_of(1)),

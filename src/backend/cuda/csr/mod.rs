@@ -1,4 +1,4 @@
-//! Matrices of any pattern on the CUDA backend, and their incomplete factors.
+//! Matrices of any pattern on the CUDA backend, their incomplete factors, and what a backend offers for all matrices.
 
 mod eliminated;
 mod factors;
@@ -19,13 +19,17 @@ pub(super) use self::triangle::Waiting;
 use self::halo::RowHalo;
 use self::pattern::CsrPattern;
 use self::product::RowProduct;
-use crate::backend::cuda::algebra::{CudaMatrix, CudaVector, InvertibleDiagonal};
+use crate::backend::cuda::algebra::{CudaMatrix, CudaVector, InvertibleDiagonal, outer_columns};
 use crate::backend::cuda::backend::CudaBackend;
+use crate::backend::cuda::comm::Halo;
 use crate::backend::cuda::device::Buffer;
-use crate::backend::cuda::launch::{LaunchShape, Result, kernels};
+use crate::backend::cuda::launch::constants::SLOTS_OF_POINT;
+use crate::backend::cuda::launch::shared::ExchangedColumns;
+use crate::backend::cuda::launch::{LaunchShape, Result, kernels, launch};
 use crate::backend::error::{check_length, check_lengths};
+use crate::backend::matrices::{check_product, one_after_the_other};
 use crate::backend::{LinearOperator, MatrixFormat, Product, Real, SparseBackend};
-use crate::sparse::{Csr, EllPattern, RowPart};
+use crate::sparse::{Csr, EllPattern, RowPart, Structure};
 use std::sync::Arc;
 
 /// A matrix by rows in a GPU's memory.
@@ -114,15 +118,57 @@ impl SparseBackend for CudaBackend {
         skipped: [usize; 2],
         y: &mut CudaVector<T>,
     ) -> Result<()> {
-        a.multiply_with_walls(self, b, x, skipped, y)
+        // One launch for a matrix by ten numbers a point that is whole.
+        let of = (a.pattern.structure(), b.pattern.structure(), &self.ranks);
+        let (
+            Structure::TenNumbers { mi, mj, periodic },
+            Structure::WallColumns { walls, .. },
+            None,
+        ) = of
+        else {
+            return one_after_the_other(self, [a, b], x, skipped, y);
+        };
+        for pattern in [&a.pattern, &b.pattern] {
+            check_product(pattern, x.len(), y.len())?;
+        }
+        let [before, after] = skipped;
+        let kept = (before as u64, (x.len() - before - after) as u64);
+        let of = (self.grid_arguments(mi, mj, periodic), &a.values, walls.bits(), &b.values);
+        launch!(self => multiply_with_walls[T, LaunchShape::threads(mi * mj)](of, x, kept, &*y))
     }
 
     fn transpose<T: Real>(&self, a: &CudaMatrix<T>, t: &mut CudaMatrix<T>) -> Result<()> {
-        a.transpose(self, t)
+        let Structure::NinePoint { mi, mj, periodic } = a.pattern.structure() else {
+            return Ok(());
+        };
+        check_length(t.pattern.rows(), a.pattern.rows())?;
+        let grid = self.grid_arguments(mi, mj, periodic);
+        let halo = match &self.ranks {
+            Some(ranks) => {
+                let halo = Halo::<T>::new(&self.device, 2 * SLOTS_OF_POINT * mj)?;
+                let of = ExchangedColumns {
+                    plane: a.stride as u64,
+                    planes: SLOTS_OF_POINT as u32,
+                    edges: self.edges(false),
+                    ..outer_columns([mi, mj], &a.values)
+                };
+                self.exchange_columns(&halo, ranks.neighbours, of)?;
+                Some(halo)
+            }
+            None => None,
+        };
+        launch!(self => transpose_nine_point[T, LaunchShape::threads(mi * mj)](grid,
+            &a.values, halo.as_ref().map(|halo| &halo.received), &t.values))
     }
 
     fn entries<T: Real>(&self, numbers: &CudaMatrix<T>, entries: &mut CudaMatrix<T>) -> Result<()> {
-        numbers.write_entries(self, entries)
+        let Structure::TenNumbers { mi, mj, periodic } = numbers.pattern.structure() else {
+            return Ok(());
+        };
+        check_length(entries.pattern.rows(), numbers.pattern.rows())?;
+        let grid = self.grid_arguments(mi, mj, periodic);
+        launch!(self => entries_of_ten_numbers[T, LaunchShape::threads(mi * mj)](grid,
+            &numbers.values, &entries.values))
     }
 
     fn csr<T: Real>(&self, a: &Csr, format: MatrixFormat) -> Result<CudaCsr<T>> {
