@@ -6,7 +6,7 @@ use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::shared::{EntryTarget, SplitPattern};
 use crate::backend::cuda::launch::{LaunchShape, Result, launch};
-use crate::backend::{DeviceError, Incomplete, Real};
+use crate::backend::{DeviceError, Incomplete};
 use crate::sparse::{
     Csr, Elimination, EllPattern, Graph, ROW_TILE, RowSets, Schedule, Sorted, Structure, colours,
 };
@@ -124,17 +124,6 @@ impl EliminationPattern {
         launch!(backend => match_entries[f64, LaunchShape::threads(rows * LANES)](rows as u64,
             LANES as u32, self.shared(), &missed))?;
         Ok(missed.to_host()? == [0; 2])
-    }
-
-    /// Copies the values of A to their places in this pattern.
-    pub(super) fn values<T: Real>(
-        &self,
-        backend: &CudaBackend,
-        a: &Buffer<T>,
-        copy: &Buffer<T>,
-    ) -> Result<()> {
-        let Some(source) = &self.source else { return copy.copy_from(a) };
-        launch!(backend => gather[T; copy.len()](source, a, copy))
     }
 
     /// The row of A that a row is.

@@ -101,8 +101,12 @@ impl<T: Real> RowFactors<T> {
         shift: f64,
         waiting: Waiting,
     ) -> Result<Option<BadPivot>> {
-        if let Some(copy) = &self.copy {
-            self.a.values(backend, values, copy)?;
+        match (&self.copy, &self.a.source) {
+            (Some(copy), Some(source)) => {
+                launch!(backend => gather[T; copy.len()](source, values, copy))?;
+            }
+            (Some(copy), None) => copy.copy_from(values)?,
+            _ => {}
         }
         let values = self.eliminated(values);
         self.tickets.clear()?;
@@ -126,7 +130,9 @@ impl<T: Real> RowFactors<T> {
         self.tickets.clear()?;
         self.w.clear()?;
         self.z.clear()?;
-        bad.map(|row| self.bad_pivot(row)).transpose()
+        let Some(row) = bad else { return Ok(None) };
+        let value = self.pivots.get(self.lower.order.place.get(row)? as usize)?;
+        Ok(Some(BadPivot { row: self.a.row_of_a(row)?, value: value.widen() }))
     }
 
     /// D of DILU, or ILU(0) in place: `own` are the last arguments of both.
@@ -165,11 +171,6 @@ impl<T: Real> RowFactors<T> {
     /// The values that were eliminated last, where they are not A's own.
     pub(super) fn eliminated<'a>(&'a self, values: &'a Buffer<T>) -> &'a Buffer<T> {
         self.copy.as_ref().unwrap_or(values)
-    }
-
-    fn bad_pivot(&self, row: usize) -> Result<BadPivot> {
-        let value = self.pivots.get(self.lower.order.place.get(row)? as usize)?;
-        Ok(BadPivot { row: self.a.row_of_a(row)?, value: value.widen() })
     }
 
     pub(super) fn solve(
