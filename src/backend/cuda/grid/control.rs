@@ -3,7 +3,7 @@
 
 use super::elliptic::CudaElliptic;
 use super::march::line_shape;
-use super::nodes::{Columns, CudaGrid};
+use super::nodes::{Columns, CudaGrid, unknown_columns};
 use crate::backend::LevelSize;
 use crate::backend::cuda::algebra::CudaVector;
 use crate::backend::cuda::backend::CudaBackend;
@@ -76,8 +76,9 @@ pub(super) struct GridPart<'a> {
 impl<'a> GridPart<'a> {
     pub(super) fn new(backend: &'a CudaBackend, grid: &'a CudaGrid) -> Self {
         let Columns { topology, ni, .. } = grid.columns;
-        let unknown = backend.unknown_columns(topology, ni);
         let whole = LevelSize::of_grid(topology, ni, grid.nj);
+        let own = backend.ranks.as_ref().map_or(0..whole.mi, |ranks| ranks.bands.of(ranks.rank));
+        let unknown = unknown_columns(topology, own);
         // The columns beside those of a band are not its own.
         let periodic = whole.periodic && backend.ranks.is_none();
         let size = LevelSize { mi: unknown.len(), periodic, ..whole };

@@ -160,11 +160,13 @@ impl EllipticBackend for CudaBackend {
 
     fn load_state(&self, state: &mut CudaElliptic, u: &CudaVector<f64>) -> Result<()> {
         check_length(u.len(), state.size.values())?;
-        launch!(self => load_state[f64, LaunchShape::threads(state.points())](self.own_grid(state),
-            state.shift, state.shared(), u))?;
+        let LevelSize { mi, mj, periodic } = state.size;
+        let own = self.grid_arguments(mi, mj, periodic);
+        launch!(self => load_state[f64, LaunchShape::threads(state.points())](own, state.shift,
+            state.shared(), u))?;
         // Neighbouring bands have the outer columns of the frame.
         let (Some(ranks), Some(halo)) = (&self.ranks, &state.halo) else { return Ok(()) };
-        let mi = state.size.mi as u32;
+        let [mi, mj, edges] = own;
         let of = ExchangedColumns {
             x: (&state.x).into(),
             y: (&state.y).into(),
@@ -173,8 +175,8 @@ impl EllipticBackend for CudaBackend {
             own: [1, mi],
             ghosts: [0, mi + 1],
             planes: 1,
-            rows: state.size.mj as u32 + 2,
-            edges: self.edges(false),
+            rows: mj + 2,
+            edges,
             ..ExchangedColumns::zeroed()
         };
         self.exchange_columns(halo, ranks.neighbours, of)
@@ -242,7 +244,8 @@ impl EllipticBackend for CudaBackend {
         state.size.check_matrices(&a.pattern, b.as_ref().map(|b| &b.pattern))?;
         // A Newton step begins.
         self.device.align()?;
-        let own = self.own_grid(state);
+        let LevelSize { mi, mj, periodic } = state.size;
+        let own = self.grid_arguments(mi, mj, periodic);
         let shape = LaunchShape::threads(state.points());
         let of = (state.shared(), &a.values);
         match a.pattern.structure() {
@@ -388,11 +391,5 @@ impl CudaBackend {
             merit_weights: [Buffer::unset(&self.device, mi * mj)?, zeros(mi * mj)?],
             halo: halo.transpose()?,
         })
-    }
-
-    /// The arguments by which a kernel knows the place of a row.
-    fn own_grid(&self, state: &CudaElliptic) -> [u32; 3] {
-        let LevelSize { mi, mj, periodic } = state.size;
-        self.grid_arguments(mi, mj, periodic)
     }
 }

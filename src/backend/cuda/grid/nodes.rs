@@ -1,6 +1,5 @@
 //! Nodes of a grid in a GPU's memory: all columns of it, or those of a rank and some beside them.
 
-use crate::backend::LevelSize;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::{RankContext, RankMessage};
 use crate::backend::cuda::device::Buffer;
@@ -110,7 +109,7 @@ impl Columns {
 }
 
 /// The columns of nodes of columns of unknown points.
-fn unknown_columns(topology: Topology, unknown: Range<usize>) -> Range<usize> {
+pub(super) fn unknown_columns(topology: Topology, unknown: Range<usize>) -> Range<usize> {
     let first = usize::from(!topology.periodic());
     unknown.start + first..unknown.end + first
 }
@@ -161,13 +160,6 @@ pub(super) enum Receivers {
 pub(super) type OfRank = (usize, Vec<Buffer<f64>>);
 
 impl CudaBackend {
-    /// The columns of the unknown points of a grid that are this device's.
-    pub(super) fn unknown_columns(&self, topology: Topology, ni: usize) -> Range<usize> {
-        let all = || 0..LevelSize::of_grid(topology, ni, 2).mi;
-        let own = self.ranks.as_ref().map_or_else(all, |ranks| ranks.bands.of(ranks.rank));
-        unknown_columns(topology, own)
-    }
-
     /// `columns` columns of some rows of nodes from the one at `from` on, `[rows][columns]`.
     pub(super) fn cut(
         &self,
