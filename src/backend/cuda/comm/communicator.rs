@@ -39,11 +39,6 @@ impl RankContext {
         Ok(Self { communicator, bands, rank, size, neighbours, own, all })
     }
 
-    /// The first column or row of this rank.
-    pub(crate) fn first(&self) -> usize {
-        self.bands.of(self.rank).start
-    }
-
     /// Launches queued later find the columns that neighbours have sent.
     pub(crate) fn finish_columns(&self, arriving: HaloColumns) -> Result<()> {
         if arriving.are_direct() { Ok(()) } else { self.communicator.finish_exchange() }
@@ -91,7 +86,8 @@ impl RankContext {
     /// The first of the bad pivots that the ranks found in factors of their own rows, as a row of the
     /// whole matrix.
     pub(crate) fn first_pivot(&self, own: Option<BadPivot>) -> Result<Option<BadPivot>> {
-        let found = own.map(|bad| [(self.first() + bad.row) as u64, bad.value.to_bits()]);
+        let first = self.bands.of(self.rank).start;
+        let found = own.map(|bad| [(first + bad.row) as u64, bad.value.to_bits()]);
         let all = self.pairs(found.unwrap_or([u64::MAX, 0]))?;
         let first = all.into_iter().find(|[row, _]| *row != u64::MAX);
         Ok(first.map(|[row, value]| BadPivot { row: row as usize, value: f64::from_bits(value) }))

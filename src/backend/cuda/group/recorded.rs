@@ -12,10 +12,8 @@ use std::sync::Arc;
 const KEPT: usize = 64;
 
 /// Recordings of a group, those that were needed last first.
-pub(super) struct GroupRecordings {
-    device: Arc<dyn Device>,
-    kept: VecDeque<GroupRecording>,
-}
+#[derive(Default)]
+pub(super) struct GroupRecordings(VecDeque<GroupRecording>);
 
 /// Launches that all members have asked for alike, each with its arguments.
 struct GroupRecording {
@@ -30,24 +28,24 @@ struct GroupRecording {
 }
 
 impl GroupRecordings {
-    pub(super) fn new(device: &Arc<dyn Device>) -> Self {
-        Self { device: device.clone(), kept: VecDeque::new() }
-    }
-
     /// Does like launches of members.
-    pub(super) fn replay(&mut self, members: &[Arc<[Launch]>]) -> Result<()> {
+    pub(super) fn replay(
+        &mut self,
+        device: &Arc<dyn Device>,
+        members: &[Arc<[Launch]>],
+    ) -> Result<()> {
         let Some(launches) = members.first() else { return Ok(()) };
         // Few recordings, and few blocks that have nothing to do.
         let places = members.len().next_power_of_two();
         let fits = |kept: &GroupRecording| {
             kept.flagged.len() == places && are_like(&kept.launches, launches)
         };
-        let known = self.kept.iter().position(fits).and_then(|at| self.kept.remove(at));
-        let make = || GroupRecording::new(&self.device, launches, places);
+        let known = self.0.iter().position(fits).and_then(|at| self.0.remove(at));
+        let make = || GroupRecording::new(device, launches, places);
         let recorded = known.map_or_else(make, Ok)?;
-        self.kept.truncate(KEPT - 1);
-        self.kept.push_front(recorded);
-        self.kept[0].replay(&*self.device, members)
+        self.0.truncate(KEPT - 1);
+        self.0.push_front(recorded);
+        self.0[0].replay(&**device, members)
     }
 }
 

@@ -45,7 +45,8 @@ impl GroupStaging {
     pub(super) fn new(device: &Arc<dyn Device>) -> Result<Self> {
         let zeros = || Buffer::zeros(device, 1);
         let (read, written) = (zeros()?, zeros()?);
-        Ok(Self { device: device.clone(), recordings: GroupRecordings::new(device), read, written })
+        let recordings = GroupRecordings::default();
+        Ok(Self { device: device.clone(), recordings, read, written })
     }
 
     /// Does the work of all queues; returns their results in order.
@@ -105,7 +106,7 @@ impl GroupStaging {
                 let rows = ArgumentRows { first: self.read.address_of(rows), stride, count };
                 launch_together(&*self.device, launch, rows, 0)
             }
-            Task::Replay(ref members) => self.recordings.replay(members),
+            Task::Replay(ref members) => self.recordings.replay(&self.device, members),
             Task::Alone(_, MemberWork::Direct(action)) => action.perform(&*self.device),
             Task::Alone(_, MemberWork::Upload(from, to)) => self.device.upload(GRANTED, from, *to),
             Task::Alone(queue, &MemberWork::Download { number, from, bytes }) => {

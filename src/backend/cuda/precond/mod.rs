@@ -216,12 +216,10 @@ impl MemoryEstimate {
     /// # Errors
     /// [`DeviceError::OutOfMemory`].
     pub fn check(&self, device: &dyn Device) -> Result<()> {
-        let asked = self.bytes();
-        match device.memory()? {
-            Some((free, _)) if asked > free => {
-                Err(DeviceError::OutOfMemory { device: device.name().to_owned(), asked, free })
-            }
-            _ => Ok(()),
+        let (asked, free) = (self.bytes(), device.memory()?.map_or(usize::MAX, |(free, _)| free));
+        if asked <= free {
+            return Ok(());
         }
+        Err(DeviceError::OutOfMemory { device: device.name().to_owned(), asked, free })
     }
 }
