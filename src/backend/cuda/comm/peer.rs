@@ -89,7 +89,7 @@ pub struct PeerCommunicator {
 }
 
 impl PeerCommunicator {
-    /// Whether the processes of a job can join so: each reads what the others have written in their windows. All must
+    /// True if the processes of a job can join so: each reads what the others have written in their windows. All must
     /// call.
     ///
     /// # Errors

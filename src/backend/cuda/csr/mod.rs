@@ -118,7 +118,7 @@ impl SparseBackend for CudaBackend {
         skipped: [usize; 2],
         y: &mut CudaVector<T>,
     ) -> Result<()> {
-        // One launch for a matrix by ten numbers a point that is whole.
+        // A whole matrix by ten numbers a point takes one launch.
         let of = (a.pattern.structure(), b.pattern.structure(), &self.ranks);
         let (
             Structure::TenNumbers { mi, mj, periodic },

@@ -33,7 +33,7 @@ macro_rules! sources {
                 [$($usual),*][self as usize]
             }
 
-            /// Whether it takes long to compile.
+            /// True if it takes long to compile.
             fn is_slow(self) -> bool {
                 [$($pace),*][self as usize]
             }
