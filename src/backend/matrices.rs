@@ -56,7 +56,8 @@ pub trait SparseBackend: Backend {
         skipped: [usize; 2],
         y: &mut Self::Vector<T>,
     ) -> Result<()> {
-        one_after_the_other(self, [a, b], x, skipped, y)
+        self.multiply(a, x, Product { skipped, add: false }, y)?;
+        self.multiply(b, x, Product { skipped: [0; 2], add: true }, y)
     }
 
     /// t ← Aᵀ of a matrix with the nine-point pattern, which `t` has too: slot s of a point is the slot
@@ -72,18 +73,6 @@ pub trait SparseBackend: Backend {
 
     /// A copy of `a`, prepared for products.
     fn csr<T: Real>(&self, a: &Csr, format: MatrixFormat) -> Result<Self::CsrMatrix<T>>;
-}
-
-/// [`SparseBackend::multiply_with_walls`] by two products.
-pub(crate) fn one_after_the_other<B: SparseBackend, T: Real>(
-    backend: &B,
-    [a, b]: [&B::Matrix<T>; 2],
-    x: &B::Vector<T>,
-    skipped: [usize; 2],
-    y: &mut B::Vector<T>,
-) -> Result<()> {
-    backend.multiply(a, x, Product { skipped, add: false }, y)?;
-    backend.multiply(b, x, Product { skipped: [0; 2], add: true }, y)
 }
 
 /// A linear map y = A x.
@@ -104,8 +93,7 @@ pub(super) fn check_product(a: &EllPattern, x: usize, y: usize) -> Result<()> {
 
 /// The values by the nine-point pattern of a matrix by ten numbers a point.
 pub(super) fn entries_of_ten_numbers<T: Real>(size: LevelSize, values: &[T]) -> Vec<T> {
-    let LevelSize { mi, mj, periodic } = size;
-    let pattern = EllPattern::nine_point(mi, mj, periodic);
+    let pattern = EllPattern::nine_point(size.mi, size.mj, size.periodic);
     let rows = pattern.rows();
     let mut found = vec![T::zero(); rows * pattern.width()];
     for row in 0..rows {
@@ -128,7 +116,7 @@ pub(super) fn entries_of_ten_numbers<T: Real>(size: LevelSize, values: &[T]) -> 
             y_other,
             d,
         ];
-        let present = EllPattern::nine_point_entries(mi, mj, periodic, row);
+        let present = EllPattern::nine_point_entries(size, row);
         for (slot, (entry, _)) in present.enumerate() {
             found[slot * rows + row] = of_stencil[entry];
         }
@@ -240,9 +228,6 @@ pub enum Algebraic {
 impl Algebraic {
     /// The preconditioner of this name, with unshifted factors in the automatic order; `factors` reads names
     /// other than `none` and `jacobi`.
-    ///
-    /// # Errors
-    /// The error of `factors`.
     pub fn named<E>(
         word: &str,
         factors: impl FnOnce(&str) -> std::result::Result<Incomplete, E>,

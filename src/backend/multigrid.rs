@@ -3,6 +3,7 @@
 use super::error::{check_length, check_lengths};
 use super::{Real, Result, SparseBackend};
 use crate::grid::Topology;
+pub use crate::sparse::LevelSize;
 use crate::sparse::{EllPattern, Structure};
 
 /// In which directions a level is coarsened.
@@ -13,17 +14,6 @@ pub enum Coarsening {
     Full,
     /// In xi only; smoothed along eta-lines only.
     Xi,
-}
-
-/// Size of a level: unknown points, two unknowns each.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LevelSize {
-    /// Points in i.
-    pub mi: usize,
-    /// Points in j.
-    pub mj: usize,
-    /// Whether the first and the last point of a row are neighbours.
-    pub periodic: bool,
 }
 
 impl LevelSize {

@@ -16,6 +16,32 @@ pub struct EllPattern {
     lengths: Vec<u8>,
 }
 
+/// Size of a level: unknown points, two unknowns each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LevelSize {
+    /// Points in i.
+    pub mi: usize,
+    /// Points in j.
+    pub mj: usize,
+    /// Whether the first and the last point of a row are neighbours.
+    pub periodic: bool,
+}
+
+impl LevelSize {
+    /// Number of the unknown point at an offset from (i, j), if it exists.
+    fn neighbour(self, (i, j): (usize, usize), (di, dj): (isize, isize)) -> Option<usize> {
+        let Self { mi, mj, periodic } = self;
+        let j = j.checked_add_signed(dj).filter(|&j| j < mj)?;
+        let i = match i.checked_add_signed(di) {
+            Some(i) if i < mi => i,
+            Some(_) if periodic => 0,
+            None if periodic => mi - 1,
+            _ => return None,
+        };
+        Some(j * mi + i)
+    }
+}
+
 /// The structure from which the columns of a pattern follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "mi × mj points, of which a periodic row closes")]
@@ -170,27 +196,16 @@ impl EllPattern {
         Self::structured(Structure::TenNumbers { mi, mj, periodic }, 2 * mi * mj, TEN_SLOTS)
     }
 
-    /// Columns of a row of [`Self::nine_point`], rising except for the neighbours across a seam.
-    pub fn nine_point_row(
-        mi: usize,
-        mj: usize,
-        periodic: bool,
-        row: usize,
-    ) -> impl Iterator<Item = usize> {
-        Self::nine_point_entries(mi, mj, periodic, row).map(|(_, column)| column)
-    }
-
-    /// The places in [`STENCIL`] of the entries of a row of [`Self::nine_point`], and their columns.
+    /// The places in [`STENCIL`] of the entries of a row of [`Self::nine_point`], and their columns, which rise except for
+    /// the neighbours across a seam.
     pub(crate) fn nine_point_entries(
-        mi: usize,
-        mj: usize,
-        periodic: bool,
+        size: LevelSize,
         row: usize,
     ) -> impl Iterator<Item = (usize, usize)> {
         let (point, variable) = (row / 2, row % 2);
-        let (i, j) = (point % mi, point / mi);
+        let place = (point % size.mi, point / size.mi);
         STENCIL.into_iter().enumerate().filter_map(move |(entry, (di, dj, other))| {
-            let k = neighbour(i, j, di, dj, mi, mj, periodic)?;
+            let k = size.neighbour(place, (di, dj))?;
             Some((entry, 2 * k + if other { 1 - variable } else { variable }))
         })
     }
@@ -203,17 +218,13 @@ impl EllPattern {
     }
 
     /// The position of (c, r) for each entry (r, c) of row r of [`Self::nine_point`], slot by slot.
-    pub(crate) fn mirrored(
-        mi: usize,
-        mj: usize,
-        periodic: bool,
-        row: usize,
-    ) -> impl Iterator<Item = usize> {
-        let (rows, point, variable) = (2 * mi * mj, row / 2, row % 2);
+    pub(crate) fn mirrored(size: LevelSize, row: usize) -> impl Iterator<Item = usize> {
+        let (mi, rows) = (size.mi, 2 * size.mi * size.mj);
+        let (point, variable) = (row / 2, row % 2);
         STENCIL.into_iter().zip(MIRRORED).filter_map(move |((di, dj, other), mirrored)| {
-            let k = neighbour(point % mi, point / mi, di, dj, mi, mj, periodic)?;
+            let k = size.neighbour((point % mi, point / mi), (di, dj))?;
             let there = |&&(di, dj, _): &&(isize, isize, bool)| {
-                neighbour(k % mi, k / mi, di, dj, mi, mj, periodic).is_some()
+                size.neighbour((k % mi, k / mi), (di, dj)).is_some()
             };
             let slot = STENCIL[..mirrored].iter().filter(there).count();
             Some(slot * rows + 2 * k + if other { 1 - variable } else { variable })
@@ -245,7 +256,8 @@ impl EllPattern {
         let (mut listed, mut nine, mut wall) = (None, None, None);
         match self.structure {
             Structure::NinePoint { mi, mj, periodic } => {
-                nine = Some(Self::nine_point_row(mi, mj, periodic, row));
+                let entries = Self::nine_point_entries(LevelSize { mi, mj, periodic }, row);
+                nine = Some(entries.map(|(_, column)| column));
             }
             Structure::TenNumbers { .. } => {}
             Structure::WallColumns { mi, mj, walls } => {
@@ -265,26 +277,6 @@ impl EllPattern {
         let columns = listed.chain(nine).chain(wall.into_iter().flatten());
         columns.enumerate().map(move |(slot, column)| (slot * self.rows + row, column))
     }
-}
-
-/// Number of the unknown point at an offset from (i, j), if it exists.
-fn neighbour(
-    i: usize,
-    j: usize,
-    di: isize,
-    dj: isize,
-    mi: usize,
-    mj: usize,
-    periodic: bool,
-) -> Option<usize> {
-    let j = j.checked_add_signed(dj).filter(|&j| j < mj)?;
-    let i = match i.checked_add_signed(di) {
-        Some(i) if i < mi => i,
-        Some(_) if periodic => 0,
-        None if periodic => mi - 1,
-        _ => return None,
-    };
-    Some(j * mi + i)
 }
 
 /// The order in which the rows of incomplete factors are processed, and their synchronisation.
@@ -337,14 +329,6 @@ impl Elimination {
         }
     }
 
-    /// Sort key of a row: rows with smaller keys are eliminated first. All keys are different.
-    pub fn key(&self, row: usize) -> (usize, usize) {
-        match self.schedule {
-            Schedule::Colours => (self.colour(row), row),
-            _ => (0, row),
-        }
-    }
-
     /// True if the factors keep the entry of a row in a column.
     pub fn keeps(&self, row: usize, column: usize) -> bool {
         if self.schedule != Schedule::Tiles {
@@ -355,16 +339,7 @@ impl Elimination {
         (i / TILE, j / TILE) == (k / TILE, l / TILE) && i.abs_diff(k) <= 1
     }
 
-    /// The rows in the order of elimination.
-    pub fn order(&self) -> Vec<u32> {
-        let mut order: Vec<u32> = (0..self.rows).collect();
-        if self.schedule == Schedule::Colours {
-            order.sort_by_key(|&row| self.key(row as usize));
-        }
-        order
-    }
-
-    /// The colour of every row, if the rows are eliminated by colours.
+    /// The colour of every row, if the rows are eliminated by colours: those of one colour in their natural order.
     pub fn colours(&self) -> Option<Vec<u32>> {
         let colours = (0..self.rows).map(|row| self.colour(row as usize) as u32);
         (self.schedule == Schedule::Colours).then(|| colours.collect())

@@ -60,9 +60,6 @@ pub struct RowPart {
 impl RowBlocks {
     /// Cuts the rows so that each of `ranks` blocks has about equal work, the number of its entries and rows.
     /// Every block has at least one row.
-    ///
-    /// # Errors
-    /// [`TooFewRows`].
     pub fn new(a: Pattern<'_>, ranks: usize) -> Result<Self, TooFewRows> {
         let rows = a.rows();
         if ranks == 0 || rows < ranks {

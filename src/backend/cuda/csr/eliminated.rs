@@ -84,8 +84,8 @@ impl EliminationPattern {
                 .filter(move |&(_, other)| near(other) && elimination.keeps(row, other))
                 .map(move |(at, other)| (other, (at / pattern.rows() * stride + row) as f64))
         }));
-        let order = (schedule == Schedule::Colours).then(|| elimination.order());
-        Self::of_numbered(backend, numbered, order.as_deref())
+        let colours = elimination.colours().map(|numbers| RowSets::by_number(&numbers));
+        Self::of_numbered(backend, numbered, colours.as_ref().map(RowSets::rows))
     }
 
     /// The pattern of a matrix whose values say which values of A its entries are, its rows in this order.

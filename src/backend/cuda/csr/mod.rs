@@ -27,7 +27,7 @@ use crate::backend::cuda::launch::constants::SLOTS_OF_POINT;
 use crate::backend::cuda::launch::shared::ExchangedColumns;
 use crate::backend::cuda::launch::{LaunchShape, Result, kernels, launch};
 use crate::backend::error::{check_length, check_lengths};
-use crate::backend::matrices::{check_product, one_after_the_other};
+use crate::backend::matrices::check_product;
 use crate::backend::{LinearOperator, MatrixFormat, Product, Real, SparseBackend};
 use crate::sparse::{Csr, EllPattern, RowPart, Structure};
 use std::sync::Arc;
@@ -126,7 +126,8 @@ impl SparseBackend for CudaBackend {
             None,
         ) = of
         else {
-            return one_after_the_other(self, [a, b], x, skipped, y);
+            self.multiply(a, x, Product { skipped, add: false }, y)?;
+            return self.multiply(b, x, Product { skipped: [0; 2], add: true }, y);
         };
         for pattern in [&a.pattern, &b.pattern] {
             check_product(pattern, x.len(), y.len())?;
