@@ -1,6 +1,6 @@
 //! The layout of matrices by rows on the CPU.
 
-use gridgen::backend::cpu::{ENTRIES, Pieces, RowSlices};
+use gridgen::backend::cpu::{ENTRIES, RowSlices, pieces};
 use gridgen::sparse::Csr;
 
 #[test]
@@ -11,7 +11,7 @@ fn pieces_have_about_as_many_entries_and_hold_every_row_once() {
         row_start.push(row_start.last().copied().unwrap_or(0) + length);
     }
 
-    let Pieces(cuts) = Pieces::new(&row_start);
+    let cuts = pieces(&row_start);
 
     assert_eq!((cuts.first(), cuts.last()), (Some(&0), Some(&50_000)));
     for ends in cuts.windows(2) {

@@ -1,14 +1,10 @@
 //! The inverse of the diagonal as a preconditioner.
 
+use super::csr::Entries;
 use super::{CpuBackend, PIECE};
 use crate::backend::error::check_lengths;
 use crate::backend::{Preconditioner, PreconditionerFailure, Real, Result, SolverError};
 use rayon::prelude::*;
-
-pub(super) trait InverseDiagonal<T> {
-    /// d ← diag(A)⁻¹, and the first row whose diagonal is absent, zero or not finite, if any.
-    fn inverse_diagonal(&self, d: &mut [T]) -> Option<usize>;
-}
 
 /// z ← d ∘ r with d = diag(A)⁻¹.
 pub(super) struct Jacobi<T> {
@@ -21,9 +17,11 @@ impl<T: Real> Jacobi<T> {
     }
 }
 
-impl<T: Real, A: InverseDiagonal<T>> Preconditioner<CpuBackend, T, A> for Jacobi<T> {
+impl<T: Real, A: Entries<T>> Preconditioner<CpuBackend, T, A> for Jacobi<T> {
     fn update(&mut self, _: &CpuBackend, a: &A) -> Result<(), SolverError> {
-        match a.inverse_diagonal(&mut self.inverse) {
+        let rows = self.inverse.par_iter_mut().with_min_len(PIECE).enumerate();
+        rows.for_each(|(row, d)| *d = a.diagonal(row).unwrap_or(T::zero()).recip());
+        match self.inverse.iter().position(|d| !d.is_finite() || *d == T::zero()) {
             Some(row) => Err(PreconditionerFailure::Pivot { preconditioner: "Jacobi", row }.into()),
             None => Ok(()),
         }

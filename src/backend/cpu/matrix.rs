@@ -1,7 +1,7 @@
 //! ELL matrices of the CPU backend, and products with them.
 
-use super::csr::{CsrFactors, Values};
-use super::jacobi::{InverseDiagonal, Jacobi};
+use super::csr::{CsrFactors, Entries};
+use super::jacobi::Jacobi;
 use super::{CpuBackend, CsrMatrix};
 use crate::backend::error::check_length;
 use crate::backend::matrices::{Identity, OfEntries, check_product, entries_of_ten_numbers};
@@ -90,9 +90,13 @@ impl<T: Real> SparseMatrix<CpuBackend, T> for EllMatrix<T> {
     }
 }
 
-impl<T> Values<T> for EllMatrix<T> {
+impl<T: Real> Entries<T> for EllMatrix<T> {
     fn values(&self) -> &[T] {
         &self.values
+    }
+
+    fn diagonal(&self, row: usize) -> Option<T> {
+        self.row(row).find(|&(column, _)| column == row).map(|(_, value)| value)
     }
 
     fn failure(kind: Incomplete, bad: BadPivot) -> PreconditionerFailure {
@@ -101,16 +105,6 @@ impl<T> Values<T> for EllMatrix<T> {
 }
 
 type EllPreconditioner<T> = Box<dyn Preconditioner<CpuBackend, T, EllMatrix<T>>>;
-
-impl<T: Real> InverseDiagonal<T> for EllMatrix<T> {
-    fn inverse_diagonal(&self, d: &mut [T]) -> Option<usize> {
-        d.par_iter_mut().enumerate().for_each(|(row, d)| {
-            let diagonal = self.row(row).find(|&(column, _)| column == row);
-            *d = diagonal.map_or_else(T::zero, |(_, value)| value).recip();
-        });
-        d.iter().position(|d| !d.is_finite())
-    }
-}
 
 impl SparseBackend for CpuBackend {
     type Matrix<T: Real> = EllMatrix<T>;
@@ -141,10 +135,11 @@ impl SparseBackend for CpuBackend {
         let Structure::NinePoint { mi, mj, periodic } = a.pattern.structure() else {
             return Ok(());
         };
+        let size = LevelSize { mi, mj, periodic };
         check_length(t.values.len(), a.values.len())?;
         t.row_blocks_mut(2 * mi).into_par_iter().enumerate().for_each(|(j, mut slots)| {
             for row in 0..2 * mi {
-                let mirrored = EllPattern::mirrored(mi, mj, periodic, 2 * mi * j + row);
+                let mirrored = EllPattern::mirrored(size, 2 * mi * j + row);
                 for (slot, from) in mirrored.enumerate() {
                     slots[slot][row] = a.values[from];
                 }

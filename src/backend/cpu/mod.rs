@@ -17,7 +17,7 @@ mod vector;
 // For the tests of this workspace, and what users meet as associated types of the backend.
 #[doc(hidden)]
 pub use {
-    csr::{CsrMatrix, ENTRIES, Pieces, RowSlices},
+    csr::{CsrMatrix, ENTRIES, RowSlices, pieces},
     elliptic::EllipticState,
     matrix::EllMatrix,
     multigrid::Level,

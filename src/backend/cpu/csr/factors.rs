@@ -20,10 +20,13 @@ const UNEVEN: usize = 8;
 /// Applications in which each way through the rows is timed before the fastest is kept.
 const TRIALS: usize = 3;
 
-/// A matrix of which incomplete factors are made.
-pub(in crate::backend::cpu) trait Values<T> {
+/// A matrix of whose entries preconditioners are made.
+pub(in crate::backend::cpu) trait Entries<T>: Sync {
     /// Its values, in the order by which [`FactorRows`] knows the entries.
     fn values(&self) -> &[T];
+
+    /// The entry of a row on the diagonal, if there is one.
+    fn diagonal(&self, row: usize) -> Option<T>;
 
     /// The failure to be reported for a pivot.
     fn failure(kind: Incomplete, bad: BadPivot) -> PreconditionerFailure;
@@ -79,7 +82,7 @@ impl<T: Real> CsrFactors<T> {
     /// The factors, not computed yet, of matrices with the pattern of `a`.
     pub(super) fn new(a: Pattern<'_>, kind: Incomplete, schedule: Schedule, shift: f64) -> Self {
         let rows = FactorRows::new(a, kind, schedule);
-        let plans = match (schedule, rows.renumbering()) {
+        let plans = match (schedule, &rows.renumbering) {
             (Schedule::Colours, Some(numbers)) => vec![RowPlan::colours(&numbers.sets)],
             (Schedule::Tiles, _) => vec![RowPlan::Tiles],
             (Schedule::Levels, _) => vec![RowPlan::levels(&rows)],
@@ -99,7 +102,8 @@ impl<T: Real> CsrFactors<T> {
     ) -> Self {
         let rows = FactorRows::of_ell(a, schedule);
         let natural = || vec![RowPlan::Natural];
-        let plans = rows.renumbering().map_or_else(natural, |n| vec![RowPlan::colours(&n.sets)]);
+        let numbers = rows.renumbering.as_ref();
+        let plans = numbers.map_or_else(natural, |n| vec![RowPlan::colours(&n.sets)]);
         Self::of_rows(rows, plans, kind, 0.0)
     }
 
@@ -108,7 +112,7 @@ impl<T: Real> CsrFactors<T> {
         Self {
             kind,
             shift,
-            values: vec![T::zero(); rows.columns().len()],
+            values: vec![T::zero(); rows.columns.len()],
             inverse: vec![T::zero(); rows.len()],
             choice: Choice::new(plans.len()),
             plans,
@@ -131,7 +135,7 @@ impl<T: Real> CsrFactors<T> {
             let values = self.values.par_iter_mut().with_min_len(PIECE).enumerate();
             values.for_each(|(at, value)| *value = rows.value(at, a));
             for row in 0..rows.len() {
-                self.values[rows.diagonal(row)] *= T::narrow(1.0 + shift);
+                self.values[rows.diagonal[row]] *= T::narrow(1.0 + shift);
             }
             if let RowPlan::Natural = plan {
                 let values = Cell::from_mut(&mut *self.values).as_slice_of_cells();
@@ -169,7 +173,7 @@ impl<T: Real> CsrFactors<T> {
 
     fn solve_alone(&self, r: &[T], z: &mut [T]) {
         let Self { rows, values, inverse, .. } = self;
-        let columns = rows.columns();
+        let columns = &rows.columns;
         for row in 0..rows.len() {
             let entries = rows.side(row, Triangle::Lower);
             z[row] = entries.fold(r[row], |sum, k| sum - values[k] * z[columns[k] as usize]);
@@ -183,7 +187,7 @@ impl<T: Real> CsrFactors<T> {
 
     fn solve_by(&self, plan: &RowPlan, r: &[T], z: &mut [T]) {
         let Self { rows, values, inverse, y, .. } = self;
-        let columns = rows.columns();
+        let columns = &rows.columns;
         let subtract = |sum: T, k: usize| sum - values[k] * y.get(columns[k] as usize);
         plan.run(rows, Triangle::Lower, &|row| {
             let entries = rows.side(row, Triangle::Lower);
@@ -193,14 +197,14 @@ impl<T: Real> CsrFactors<T> {
             let entries = rows.side(row, Triangle::Upper);
             y.set(row, entries.fold(y.get(row), subtract) * inverse[row]);
         });
-        let place = rows.renumbering().map(|numbers| &numbers.place);
+        let place = rows.renumbering.as_ref().map(|numbers| &numbers.place);
         z.par_iter_mut().with_min_len(PIECE).enumerate().for_each(|(row, z)| {
             *z = y.get(place.map_or(row, |place| place[row] as usize));
         });
     }
 }
 
-impl<T: Real, A: Values<T>> Preconditioner<CpuBackend, T, A> for CsrFactors<T> {
+impl<T: Real, A: Entries<T>> Preconditioner<CpuBackend, T, A> for CsrFactors<T> {
     fn update(&mut self, _: &CpuBackend, a: &A) -> Result<(), SolverError> {
         let bad = self.factor(a.values());
         bad.map_or(Ok(()), |bad| Err(A::failure(self.kind, bad).into()))
@@ -221,10 +225,10 @@ fn take<T: Real>(
     inverse: &AtomicValues<f64>,
     values: &mut [T],
 ) {
-    let first = rows.pattern().row_start[range.start];
+    let first = rows.row_start[range.start];
     if range.len() > PIECE {
         let middle = range.start + range.len() / 2;
-        let (low, high) = values.split_at_mut(rows.pattern().row_start[middle] - first);
+        let (low, high) = values.split_at_mut(rows.row_start[middle] - first);
         rayon::join(
             || take(rows, range.start..middle, a, inverse, low),
             || take(rows, middle..range.end, a, inverse, high),
@@ -236,7 +240,7 @@ fn take<T: Real>(
     }
     for row in range {
         for at in rows.side(row, Triangle::Lower) {
-            values[at - first] *= T::narrow(inverse.get(rows.columns()[at] as usize));
+            values[at - first] *= T::narrow(inverse.get(rows.columns[at] as usize));
         }
     }
 }
@@ -288,11 +292,11 @@ fn dilu<T: Real>(
     bad: &FirstBad,
 ) {
     plan.run(rows, Triangle::Lower, &|row| {
-        let mut pivot = (1.0 + shift) * rows.value(rows.diagonal(row), a).widen();
+        let mut pivot = (1.0 + shift) * rows.value(rows.diagonal[row], a).widen();
         for left in rows.side(row, Triangle::Lower) {
-            let column = rows.columns()[left] as usize;
+            let column = rows.columns[left] as usize;
             let above = rows.side(column, Triangle::Upper);
-            if let Ok(at) = rows.columns()[above.clone()].binary_search(&(row as u32)) {
+            if let Ok(at) = rows.columns[above.clone()].binary_search(&(row as u32)) {
                 let k = rows.value(left, a).widen() * rows.value(above.start + at, a).widen();
                 pivot -= k * inverse.get(column);
             }
@@ -314,15 +318,15 @@ fn eliminate<T: Real>(
 ) {
     let right_end = rows.side(row, Triangle::Upper).end;
     for at in rows.side(row, Triangle::Lower) {
-        let column = rows.columns()[at] as usize;
+        let column = rows.columns[at] as usize;
         let factor = get(at) * T::narrow(inverse.get(column));
         set(at, factor);
         let above = rows.side(column, Triangle::Upper);
-        meetings(rows.columns(), at + 1..right_end, above, |own, other| {
+        meetings(&rows.columns, at + 1..right_end, above, |own, other| {
             set(own, get(own) - factor * get(other));
         });
     }
-    let pivot = get(rows.diagonal(row)).widen();
+    let pivot = get(rows.diagonal[row]).widen();
     inverse.set(row, pivot.recip());
     bad.check(rows, row, pivot);
 }

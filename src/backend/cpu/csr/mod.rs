@@ -4,8 +4,8 @@ mod factors;
 mod plan;
 mod rows;
 
-pub(super) use self::factors::{CsrFactors, Values};
-use crate::backend::cpu::jacobi::{InverseDiagonal, Jacobi};
+pub(super) use self::factors::{CsrFactors, Entries};
+use crate::backend::cpu::jacobi::Jacobi;
 use crate::backend::cpu::vector::reduce;
 use crate::backend::cpu::{CpuBackend, PIECE};
 use crate::backend::error::check_lengths;
@@ -24,7 +24,7 @@ pub struct CsrMatrix<T> {
     row_start: Vec<usize>,
     columns: Vec<u32>,
     values: Vec<T>,
-    pieces: Pieces,
+    pieces: Vec<usize>,
     slices: Option<RowSlices<T>>,
 }
 
@@ -39,7 +39,7 @@ impl<T: Real> CsrMatrix<T> {
             MatrixFormat::Ell => RowSlices::new(a.pattern(), &values),
         };
         let (row_start, columns) = (a.row_start.clone(), a.columns.clone());
-        Self { pieces: Pieces::new(&row_start), row_start, columns, values, slices }
+        Self { pieces: pieces(&row_start), row_start, columns, values, slices }
     }
 
     pub(super) fn pattern(&self) -> Pattern<'_> {
@@ -47,9 +47,14 @@ impl<T: Real> CsrMatrix<T> {
     }
 }
 
-impl<T> Values<T> for CsrMatrix<T> {
+impl<T: Real> Entries<T> for CsrMatrix<T> {
     fn values(&self) -> &[T] {
         &self.values
+    }
+
+    fn diagonal(&self, row: usize) -> Option<T> {
+        let found = self.pattern().row(row).binary_search(&(row as u32));
+        found.ok().map(|k| self.values[self.row_start[row] + k])
     }
 
     fn failure(kind: Incomplete, bad: BadPivot) -> PreconditionerFailure {
@@ -84,62 +89,34 @@ impl<T: Real> SparseMatrix<CpuBackend, T> for CsrMatrix<T> {
     }
 }
 
-impl<T: Real> InverseDiagonal<T> for CsrMatrix<T> {
-    fn inverse_diagonal(&self, d: &mut [T]) -> Option<usize> {
-        let pattern = self.pattern();
-        let mut bad = None;
-        for (row, d) in d.iter_mut().enumerate() {
-            let found = pattern.row(row).binary_search(&(row as u32));
-            let value = found.map_or(T::zero(), |k| self.values[pattern.row_start[row] + k]);
-            *d = value.recip();
-            if bad.is_none() && (value == T::zero() || !value.is_finite()) {
-                bad = Some(row);
-            }
-        }
-        bad
-    }
-}
-
 /// Entries of a piece of work, and of a part of a row too long for one.
 pub const ENTRIES: usize = 8192;
 
 /// Running sums of a row: additions of one sum wait for each other.
 const SUMS: usize = 4;
 
-/// Cuts between the rows of a matrix, into pieces of about `ENTRIES` entries or `PIECE` rows. They
-/// depend on the pattern alone.
-#[derive(Debug, Clone)]
-pub struct Pieces(pub Vec<usize>);
-
-impl Pieces {
-    /// The cuts of rows that start at these entries.
-    pub fn new(row_start: &[usize]) -> Self {
-        let rows = row_start.len() - 1;
-        let mut cuts = vec![0];
-        let mut first = 0;
-        for row in 0..rows {
-            let full = row_start[row + 1] - row_start[first] >= ENTRIES || row - first >= PIECE;
-            if full || row + 1 == rows {
-                cuts.push(row + 1);
-                first = row + 1;
-            }
+/// Cuts between rows that start at these entries, into pieces of about `ENTRIES` entries or `PIECE` rows. They depend on
+/// the pattern alone.
+pub fn pieces(row_start: &[usize]) -> Vec<usize> {
+    let rows = row_start.len() - 1;
+    let mut cuts = vec![0];
+    let mut first = 0;
+    for row in 0..rows {
+        let full = row_start[row + 1] - row_start[first] >= ENTRIES || row - first >= PIECE;
+        if full || row + 1 == rows {
+            cuts.push(row + 1);
+            first = row + 1;
         }
-        Self(cuts)
     }
+    cuts
 }
 
 /// y ← A x.
 ///
 /// A thread takes pieces of equal numbers of entries, and the parts of a row longer than a piece
 /// are shared among threads. Sums run in an order that does not depend on the threads.
-pub(super) fn by_rows<T: Real>(
-    pattern: Pattern<'_>,
-    pieces: &Pieces,
-    values: &[T],
-    x: &[T],
-    y: &mut [T],
-) {
-    by_pieces(&pieces.0, y, &|rows, y| {
+fn by_rows<T: Real>(pattern: Pattern<'_>, pieces: &[usize], values: &[T], x: &[T], y: &mut [T]) {
+    by_pieces(pieces, y, &|rows, y| {
         for (row, y) in rows.zip(y) {
             let entries = pattern.row_start[row]..pattern.row_start[row + 1];
             let part =

@@ -100,18 +100,14 @@ impl RowPlan {
 fn in_sets(sets: &Sets, work: &(impl Fn(usize) + Sync)) {
     for Turn { range, together } in &sets.turns {
         let rows = &sets.rows[range.clone()];
-        if *together {
-            let share = rows.len().div_ceil(2 * rayon::current_num_threads()).max(SHARE);
-            rows.par_chunks(share).for_each(|rows| {
-                for &row in rows {
-                    work(row as usize);
-                }
-            });
-        } else {
+        let alone = || rows.len().max(1);
+        let shared = || rows.len().div_ceil(2 * rayon::current_num_threads()).max(SHARE);
+        let share = if *together { shared() } else { alone() };
+        rows.par_chunks(share).for_each(|rows| {
             for &row in rows {
                 work(row as usize);
             }
-        }
+        });
     }
 }
 
@@ -138,7 +134,7 @@ impl Flags {
                 }
                 for taken in first..(first + TAKEN).min(n) {
                     let row = if triangle == Triangle::Lower { taken } else { n - 1 - taken };
-                    for &column in &rows.columns()[rows.side(row, triangle)] {
+                    for &column in &rows.columns[rows.side(row, triangle)] {
                         let done = &self.done[column as usize];
                         wait(|| done.load(Ordering::Acquire) == now);
                     }

@@ -10,12 +10,13 @@ use std::ops::Range;
 /// has a diagonal.
 #[derive(Debug)]
 pub(super) struct FactorRows {
-    row_start: Vec<usize>,
-    diagonal: Vec<usize>,
-    columns: Vec<u32>,
+    pub(super) row_start: Vec<usize>,
+    /// Position of each diagonal.
+    pub(super) diagonal: Vec<usize>,
+    pub(super) columns: Vec<u32>,
     /// Position in A of each entry; [`ABSENT`] for a diagonal that A does not have.
     source: Vec<usize>,
-    renumbering: Option<Renumbering>,
+    pub(super) renumbering: Option<Renumbering>,
 }
 
 /// Other numbers for the rows than those of A.
@@ -113,16 +114,8 @@ impl FactorRows {
         self.diagonal.len()
     }
 
-    pub(super) fn columns(&self) -> &[u32] {
-        &self.columns
-    }
-
     pub(super) fn pattern(&self) -> Pattern<'_> {
         Pattern { row_start: &self.row_start, columns: &self.columns }
-    }
-
-    pub(super) fn renumbering(&self) -> Option<&Renumbering> {
-        self.renumbering.as_ref()
     }
 
     /// Positions of the entries of a row left of the diagonal, or right of it.
@@ -132,10 +125,6 @@ impl FactorRows {
             Triangle::Lower => self.row_start[row]..self.diagonal[row],
             Triangle::Upper => self.diagonal[row] + 1..self.row_start[row + 1],
         }
-    }
-
-    pub(super) fn diagonal(&self, row: usize) -> usize {
-        self.diagonal[row]
     }
 
     pub(super) fn has_diagonal(&self, row: usize) -> bool {
