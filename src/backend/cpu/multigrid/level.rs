@@ -9,17 +9,9 @@ use super::terms::WallSet;
 use super::transfer;
 use super::wall::LevelWall;
 use crate::backend::Real;
+use crate::backend::cpu::vector::clear;
 use crate::backend::multigrid::{Coarsening, ColumnBlocks, LevelSize};
 use crate::sparse::WalledSides;
-
-/// The equations of a level.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Equations {
-    /// Sides with wall terms.
-    pub(super) walls: WalledSides,
-    /// Whether they are transposed: the terms do not take the places of the sides' points then.
-    pub(super) transposed: bool,
-}
 
 /// One level of a hierarchy.
 #[derive(Debug)]
@@ -45,14 +37,14 @@ pub struct Level<M> {
 }
 
 impl<M: Real> Level<M> {
+    /// A level with wall terms on these sides. Those of transposed equations do not take the places of the sides' points.
     pub(super) fn new(
         size: LevelSize,
         coarsening: Coarsening,
         storage: Storage,
-        of: Equations,
+        (walls, transposed): (WalledSides, bool),
     ) -> Self {
         let (LevelSize { mi, mj, .. }, wraps) = (size, size.wraps());
-        let Equations { walls, transposed } = of;
         let WalledSides([below, above, before, behind]) = walls;
         let (of_j, of_i) = ([below, above], [before, behind]);
         let along_eta = PanelShape {
@@ -82,8 +74,9 @@ impl<M: Real> Level<M> {
         Self { size, eta, xi, residual, solution_in_xi, solved, finite, walled, walls, factors }
     }
 
-    pub(super) fn equations(&self) -> Equations {
-        Equations { walls: self.walled, transposed: self.eta.shape.transposed }
+    /// Whether its equations are transposed.
+    pub(super) fn transposed(&self) -> bool {
+        self.eta.shape.transposed
     }
 
     /// One sweep of transposed equations: the transpose of a sweep of the others, xi-lines before eta-lines.
@@ -136,8 +129,8 @@ impl<M: Real> Level<M> {
 
     /// u ← 0, d ← 0.
     pub(super) fn clear_solution(&mut self) {
-        self.eta.clear_solution();
-        self.walls.iter_mut().for_each(LevelWall::clear);
+        self.eta.u.iter_mut().for_each(|u| clear(u));
+        self.walls.iter_mut().for_each(|wall| wall.terms.fill([M::zero(); 2]));
         self.solution_in_xi = false;
         self.solved = None;
     }
@@ -157,7 +150,7 @@ impl<M: Real> Level<M> {
     /// their points; the equations of terms that are held have no blocks.
     fn each_coupling(&self, (i, j): (usize, usize), take: &mut dyn FnMut((usize, usize), [M; 4])) {
         let LevelSize { mi, mj, .. } = self.size;
-        let transposed = self.eta.shape.transposed;
+        let transposed = self.transposed();
         // The wall on which row j lies.
         let wall = |j: usize| {
             let end = (0..2).find(|&end| self.eta.shape.borders[end] && j == end * (mj - 1))?;

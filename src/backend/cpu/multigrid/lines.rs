@@ -6,7 +6,6 @@ use super::panel::{LANES, Lane, PanelShape, Storage};
 use super::sweep::{ColourLines, PanelWork, Sweep};
 use super::terms::WallSet;
 use crate::backend::Real;
-use crate::backend::cpu::vector::clear;
 use crate::simd::{self, Kernel};
 use rayon::prelude::*;
 
@@ -155,11 +154,6 @@ impl<M: Real> LineSet<M> {
             .for_each(|(panel, (r, u))| {
                 simd::run(Sweep { lines, panel, work: PanelWork::Residual { u, r } });
             });
-    }
-
-    /// u ← 0.
-    pub(super) fn clear_solution(&mut self) {
-        self.u.iter_mut().for_each(|u| clear(u));
     }
 }
 

@@ -14,7 +14,6 @@ mod wall;
 
 use self::factor::Guard;
 use self::galerkin::Galerkin;
-use self::level::Equations;
 pub use self::level::Level;
 use self::operator::{FromMatrix, FromTenNumbers};
 use self::panel::Storage;
@@ -51,8 +50,8 @@ impl MultigridBackend for CpuBackend {
             Some(Structure::WallColumns { walls, .. }) => walls,
             _ => WalledSides::default(),
         };
-        let equations = Equations { walls, transposed };
-        let mut level = kept.unwrap_or_else(|| Level::new(size, coarsening, storage, equations));
+        let new = || Level::new(size, coarsening, storage, (walls, transposed));
+        let mut level = kept.unwrap_or_else(new);
         let mut guards = [Guard::Nothing; 4];
         if let Some(columns) = columns {
             for (k, wall) in level.walls.iter_mut().enumerate() {
@@ -76,7 +75,8 @@ impl MultigridBackend for CpuBackend {
     ) -> Result<Level<M>> {
         let size = fine.size.coarser(coarsening);
         size.check(kept.as_ref().map(|kept| kept.size))?;
-        let new = || Level::new(size, coarsening, Storage::Full, fine.equations());
+        let equations = (fine.walled, fine.transposed());
+        let new = || Level::new(size, coarsening, Storage::Full, equations);
         let mut coarse = kept.unwrap_or_else(new);
         let blocks = Galerkin::new(&fine.eta, size.mi, size.mj != fine.size.mj);
         let mut guards = [Guard::Nothing; 4];
@@ -94,7 +94,7 @@ impl MultigridBackend for CpuBackend {
                 }
             };
             // The couplings of the second point of a line from the side with those after and before.
-            let [north, south] = if !fine.equations().transposed {
+            let [north, south] = if !fine.transposed() {
                 [after, before].map(|neighbour| traces(1, neighbour))
             } else if points < 3 {
                 [M::zero(), M::one()].map(|trace| vec![trace; size.mi.max(size.mj)])
@@ -134,7 +134,7 @@ impl MultigridBackend for CpuBackend {
 
     fn smooth<M: Real>(&self, level: &mut Level<M>, order: Order) -> Result<()> {
         let first = usize::from(order == Order::Reverse);
-        if level.equations().transposed {
+        if level.transposed() {
             level.smooth_transposed(first);
             level.solved = None;
             return Ok(());
@@ -165,7 +165,7 @@ impl MultigridBackend for CpuBackend {
 
     fn restrict_residual<M: Real>(&self, fine: &mut Level<M>, coarse: &mut Level<M>) -> Result<()> {
         fine.size.check_below(coarse.size)?;
-        let transposed = fine.equations().transposed;
+        let transposed = fine.transposed();
         let lines = fine.xi.as_ref().unwrap_or(&fine.eta);
         let walls = fine.walls.iter().filter(|_| !transposed);
         let walls = wall_set(walls.filter_map(LevelWall::walls));
@@ -201,7 +201,7 @@ impl MultigridBackend for CpuBackend {
         let coarsen_along = fine.xi.is_some();
         let to = fine.xi.as_mut().unwrap_or(&mut fine.eta);
         transfer::prolong(coarse.transfer_lines(), coarsen_along, to);
-        if !fine.equations().transposed {
+        if !fine.transposed() {
             for (wall, coarse) in fine.walls.iter_mut().zip(&coarse.walls) {
                 wall.prolong(coarse, fine.size.wraps() && wall.side < 2);
             }
@@ -215,7 +215,7 @@ impl MultigridBackend for CpuBackend {
         let place = |i: usize, j: usize| if level.solution_in_xi { (j, i) } else { (i, j) };
         let lines = if level.solution_in_xi { level.transfer_lines() } else { &level.eta };
         transfer::store(lines, place, level.size.mi, z);
-        if !level.eta.shape.transposed {
+        if !level.transposed() {
             level.walls.iter().for_each(|wall| wall.store(level.size, z));
         }
         Ok(())

@@ -248,14 +248,11 @@ pub(super) fn prolong<M: Real>(coarse: &LineSet<M>, coarsen_along: bool, fine: &
             }
             return;
         }
-        let mut before =
-            if closed { across_mean(coarse.shape.along - 1) } else { [[M::zero(); LANES]; 2] };
+        let coarse_along = coarse.shape.along;
+        let mean = |point: Option<usize>| point.map_or([[M::zero(); LANES]; 2], across_mean);
+        let mut before = mean(closed.then(|| coarse_along - 1));
         for point in 0..along.div_ceil(2) {
-            let here = if point < coarse.shape.along {
-                across_mean(point)
-            } else {
-                [[M::zero(); LANES]; 2]
-            };
+            let here = mean(Some(point).filter(|&point| point < coarse_along));
             add(&mut u[2 * point], &before, half);
             add(&mut u[2 * point], &here, half);
             if 2 * point + 1 < along {

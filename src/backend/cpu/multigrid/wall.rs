@@ -275,11 +275,6 @@ impl<M: Real> LevelWall<M> {
         }
     }
 
-    /// d ← 0.
-    pub(super) fn clear(&mut self) {
-        self.terms.fill([M::zero(); 2]);
-    }
-
     /// Fine d ← d + P coarse d, linear along the side.
     pub(super) fn prolong(&mut self, coarse: &Self, wraps: bool) {
         if !coarse.live {
