@@ -121,43 +121,27 @@ pub enum Update<'a, V> {
 
 impl<B: Backend, T: Real> Fused<'_, B, T> {
     /// Does the update, the product with p, z and y, and the inner products, one after the other.
-    ///
-    /// # Errors
-    /// Fails as the product does, or if the device fails.
     pub fn in_sequence(
-        mut fused: Option<Self>,
+        fused: Option<Self>,
         backend: &B,
         p: &mut B::Vector<T>,
         [z, y]: [&mut B::Vector<T>; 2],
         product: impl FnOnce(&B::Vector<T>, &mut B::Vector<T>, &mut B::Vector<T>) -> Result<()>,
     ) -> Result<()> {
-        if let Some(fused) = &mut fused {
-            fused.update(backend, p, [z, y])?;
+        let Some(Self { scalars, update, first, with: w, all, epilogue }) = fused else {
+            return product(p, z, y);
+        };
+        match update {
+            None => {}
+            Some(Update::Add(alpha, x)) => {
+                let one = Coefficient::number(1.0);
+                backend.lincomb(Some(&*scalars), p, one, &[(alpha, x)])?;
+            }
+            Some(Update::Step(step)) => backend.step(scalars, step, p, [z, y])?,
         }
         product(p, z, y)?;
-        fused.map_or(Ok(()), |fused| fused.sum(backend, p, y))
-    }
-
-    /// Does the update of p, once.
-    fn update(
-        &mut self,
-        backend: &B,
-        p: &mut B::Vector<T>,
-        former: [&B::Vector<T>; 2],
-    ) -> Result<()> {
-        match self.update.take() {
-            None => Ok(()),
-            Some(Update::Add(alpha, x)) => {
-                backend.lincomb(Some(&*self.scalars), p, Coefficient::number(1.0), &[(alpha, x)])
-            }
-            Some(Update::Step(step)) => backend.step(self.scalars, step, p, former),
-        }
-    }
-
-    /// Forms the inner products after the product, then applies `epilogue`.
-    fn sum(self, backend: &B, p: &B::Vector<T>, y: &B::Vector<T>) -> Result<()> {
-        let Self { scalars, first, epilogue, with: w, .. } = self;
-        if self.all {
+        let (p, y) = (&*p, &*y);
+        if all {
             let pairs = [(w, y), (y, y), (p, y), (p, p), (w, p)];
             return backend.dots(scalars, first, pairs, epilogue);
         }

@@ -165,24 +165,8 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
         self.solve_from((backend, a, b), rtol, (x, false), observe)
     }
 
-    /// [`Self::solve`] from x = 0, whose residual is known.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn solve_from_zero(
-        &mut self,
-        backend: &B,
-        a: &A,
-        b: &B::Vector<T>,
-        rtol: f64,
-        x: &mut B::Vector<T>,
-        observe: &mut dyn FnMut(f64, f64),
-    ) -> Result<LinearReport, SolverError> {
-        backend.lincomb(None, x, 0.0, &[])?;
-        self.solve_from((backend, a, b), rtol, (x, true), observe)
-    }
-
-    fn solve_from(
+    /// [`Self::solve`] from an x that may be known to be `zero`: its residual is known then.
+    pub(super) fn solve_from(
         &mut self,
         (backend, a, b): (&B, &A, &B::Vector<T>),
         rtol: f64,

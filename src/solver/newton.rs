@@ -247,11 +247,10 @@ impl<B: Backend, P: NonlinearProblem<B>> NewtonSolve<'_, B, P> {
     ) -> Result<Result<(), NewtonStop>, SolverError> {
         let mut again = false;
         loop {
-            let size = match self.direction(record)? {
-                Ok(size) => size,
-                Err(stop) => return Ok(Err(stop)),
-            };
-            let found = self.search(u, size, (merit, folded), record)?;
+            if let Err(stop) = self.direction(record)? {
+                return Ok(Err(stop));
+            }
+            let found = self.search(u, (merit, folded), record)?;
             let tighter = self.settings.forcing.tighter(record.forcing_term);
             let refused = matches!(found, Err(NewtonStop::LineSearch { .. }));
             if !refused || again || tighter >= record.forcing_term {
@@ -268,13 +267,13 @@ impl<B: Backend, P: NonlinearProblem<B>> NewtonSolve<'_, B, P> {
         }
     }
 
-    /// solution ← d / max |F| with J d = −F to the forcing term, in the precision of the Jacobian, and max |F|. The right
-    /// side is so scaled that single precision does not lose it.
+    /// solution ← d / max |F| with J d = −F to the forcing term, in the precision of the Jacobian. The right side is so
+    /// scaled that single precision does not lose it.
     fn direction(
         &mut self,
         record: &mut NewtonStep,
-    ) -> Result<Result<f64, NewtonStop>, SolverError> {
-        let Self { backend, problem, linear, observer, events, keeps, largest: size, .. } = self;
+    ) -> Result<Result<(), NewtonStop>, SolverError> {
+        let Self { backend, problem, linear, observer, events, keeps, largest, .. } = self;
         let started = Instant::now();
         let jacobian = problem.linearise(backend)?;
         let kept = *keeps && linear.keep();
@@ -282,13 +281,14 @@ impl<B: Backend, P: NonlinearProblem<B>> NewtonSolve<'_, B, P> {
         let set_up = Instant::now();
         let (mut residuals, term) = (Vec::new(), record.forcing_term);
         let solved = updated.and_then(|()| {
-            backend.convert(-1.0 / *size, &self.f, &mut self.right)?;
+            backend.convert(-1.0 / *largest, &self.f, &mut self.right)?;
             let mut observe = |iteration, relative| {
                 residuals.push(relative);
                 observer.linear(iteration, relative);
             };
             let (right, x) = (&self.right, &mut self.solution);
-            linear.solve_from_zero(backend, jacobian, right, term, x, &mut observe)
+            backend.lincomb(None, x, 0.0, &[])?;
+            linear.solve_from((backend, jacobian, right), term, (x, true), &mut observe)
         });
         let at_step = |event: String| format!("Newton step {}: {event}", record.step);
         let report = match solved {
@@ -313,14 +313,13 @@ impl<B: Backend, P: NonlinearProblem<B>> NewtonSolve<'_, B, P> {
                 record.step, report.stop, report.relative_residual
             ));
         }
-        Ok(Ok(*size))
+        Ok(Ok(()))
     }
 
-    /// trial ← u + λ d, d = `size` times the solution, with the largest λ = 1, ½, ¼, … that is accepted.
+    /// trial ← u + λ d, d = max |F| times the solution, with the largest λ = 1, ½, ¼, … that is accepted.
     fn search(
         &mut self,
         u: &B::Vector<f64>,
-        size: f64,
         (merit, folded): (f64, usize),
         record: &mut NewtonStep,
     ) -> Result<Result<(), NewtonStop>, SolverError> {
@@ -329,7 +328,7 @@ impl<B: Backend, P: NonlinearProblem<B>> NewtonSolve<'_, B, P> {
         let mut refused = NewtonStop::NotFinite;
         for _ in 0..=self.settings.max_halvings {
             // λ is a power of two, so that it rounds nothing; a vector for d would only take memory.
-            backend.convert(step_length * size, &self.solution, &mut self.trial)?;
+            backend.convert(step_length * self.largest, &self.solution, &mut self.trial)?;
             backend.lincomb(None, &mut self.trial, 1.0, &[(1.0, u)])?;
             let found = self.problem.residual(backend, &self.trial, &mut self.f)?;
             let at_trial = found.kept_merit;
