@@ -72,23 +72,12 @@ impl ControlSettings {
     }
 }
 
-/// P0 and Q0 at every node of a grid except the repeated column of an O-grid, `[nj][ni − 1]` or `[nj][ni]`, i
-/// fastest. The equations do not use the values on the wall and on the outer line.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct ControlFunctions {
-    /// P0.
-    pub p: Vec<f64>,
-    /// Q0.
-    pub q: Vec<f64>,
-}
-
-/// The control functions of `settings` for the initial grid (theory section 3).
-pub(crate) fn control_functions(grid: &Grid, settings: &ControlSettings) -> ControlFunctions {
+/// The control functions P0 and Q0 of `settings` for the initial grid (theory section 3), at every node except the
+/// repeated column of an O-grid, `[nj][ni − 1]` or `[nj][ni]`, i fastest. The equations do not use the values on the
+/// wall and on the outer line.
+pub(crate) fn control_functions(grid: &Grid, settings: &ControlSettings) -> [Vec<f64>; 2] {
     match settings.base.unwrap_or_default() {
-        Base::Laplace => {
-            let n = grid.topology.columns(grid.ni) * grid.nj;
-            ControlFunctions { p: vec![0.0; n], q: vec![0.0; n] }
-        }
+        Base::Laplace => [(); 2].map(|()| vec![0.0; grid.topology.columns(grid.ni) * grid.nj]),
         Base::ThomasMiddlecoff => thomas_middlecoff(grid),
         Base::Marched => marched(grid, settings),
     }
@@ -171,7 +160,7 @@ pub(crate) const CURVATURE_PASSES: usize = 4;
 /// P0: the interval ratios of the wall and of the outer line, linear in j between them. Q0: the
 /// ratio along each line of constant i, plus the curvature term
 /// −r_eta·r_xixi / (|r_xi|² + |r_xixi|²/4), smoothed along xi, clipped (theory eq. 9).
-fn thomas_middlecoff(grid: &Grid) -> ControlFunctions {
+fn thomas_middlecoff(grid: &Grid) -> [Vec<f64>; 2] {
     let ring = Ring::new(grid);
     let (n, nj) = (ring.columns, grid.nj);
     let along_line = |j: usize| -> Vec<f64> {
@@ -204,7 +193,7 @@ fn thomas_middlecoff(grid: &Grid) -> ControlFunctions {
             q[j * n + i] = (ratio + line[i]).clamp(-CURVATURE_LIMIT, CURVATURE_LIMIT);
         }
     }
-    ControlFunctions { p, q }
+    [p, q]
 }
 
 /// Distance from the wall, in chords, over which the smoothing by a number of columns sets in.
@@ -222,7 +211,7 @@ const LONGEST_STRIDE: usize = 32;
 /// At each node (g22 r_xi) P + (g11 r_eta) Q = −R(P = Q = 0), clipped. Then, for each stride m of
 /// [`ControlSettings::strides`], F ← F + w (S_m F − F) with S_m = ¼ ½ ¼ over columns m apart and the weight w
 /// of [`pass_weight`] (theory eq. 8).
-fn marched(grid: &Grid, settings: &ControlSettings) -> ControlFunctions {
+fn marched(grid: &Grid, settings: &ControlSettings) -> [Vec<f64>; 2] {
     let ring = Ring::new(grid);
     let (n, nj) = (ring.columns, grid.nj);
     let mut p = vec![0.0; n * nj];
@@ -251,7 +240,7 @@ fn marched(grid: &Grid, settings: &ControlSettings) -> ControlFunctions {
         extend_to_rim(f, ring, nj);
         smooth(f, ring, &variances, settings.strides(n));
     }
-    ControlFunctions { p, q }
+    [p, q]
 }
 
 /// Weight of the pass with stride m for a smoothing of variance v, in columns squared. A pass of weight 1 has

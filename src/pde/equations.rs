@@ -107,14 +107,13 @@ impl EllipticData {
         walls: WalledSides,
     ) -> Self {
         let inner = |f: &[f64]| at_unknown_points(grid, f);
-        let control = control_functions(grid, settings);
+        let control = control_functions(grid, settings).map(|f| inner(&f));
         let terms =
             |(phi, psi): (Vec<f64>, Vec<f64>)| WallTerms { phi: inner(&phi), psi: inner(&psi) };
         let WalledSides([below, above, ..]) = walls;
         let arc = arc_length(grid);
         let opposite = above.then(|| &arc[arc.len() - grid.ni..]);
         let wall = below.then(|| decay(grid, (&arc, 0), heights, settings.decay, opposite));
-        let control = [inner(&control.p), inner(&control.q)];
         let mut data = Self::of_terms(grid, control, wall.map(terms));
         if let Some(lengths) = opposite {
             let from: Vec<f64> =
