@@ -31,13 +31,10 @@ impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
     /// # Errors
     /// If the memory of the device does not suffice.
     pub fn new(backend: &B, state: B::Elliptic, walls: impl Into<WalledSides>) -> Result<Self> {
-        Self::stored(backend, state, walls.into(), false)
+        Self::preconditioned(backend, state, walls.into(), Kind::None)
     }
 
     /// [`Self::new`] for solves with this preconditioner: multigrid takes the Jacobian by ten numbers a point.
-    ///
-    /// # Errors
-    /// Those of [`Self::new`].
     pub fn preconditioned(
         backend: &B,
         state: B::Elliptic,
@@ -46,10 +43,6 @@ impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
     ) -> Result<Self> {
         // A point on two walls has no equation, and its row no weight.
         let short = kind == Kind::Multigrid && !walls.has_beside();
-        Self::stored(backend, state, walls, short)
-    }
-
-    fn stored(backend: &B, state: B::Elliptic, walls: WalledSides, short: bool) -> Result<Self> {
         let size = backend.size(&state);
         let jacobian = GridJacobian::new(backend, size, walls, short)?;
         Ok(Self { size, state, jacobian })
@@ -171,7 +164,42 @@ impl<B: EllipticBackend, T: Real> GridJacobian<B, T> {
             backend.matrix_values(&self.field)?
         };
         let columns = self.wall.as_ref().map(|wall| backend.matrix_values(wall)).transpose()?;
-        Ok(csr_of(self.size, self.walls, self.transposed, &field, columns.as_deref()))
+        Ok(self.csr_of(&field, columns.as_deref()))
+    }
+
+    /// The rows of [`Self::to_csr`] from the values of the field and of the wall columns.
+    fn csr_of(&self, field: &[T], columns: Option<&[T]>) -> Csr {
+        let (LevelSize { mi, mj, periodic }, walls) = (self.size, self.walls);
+        let pattern = EllPattern::nine_point(mi, mj, periodic);
+        let of_walls = EllPattern::wall_columns(mi, mj, walls);
+        let rows = pattern.rows();
+        let entries = |row| pattern.row(row).map(|(at, column)| (column, field[at].widen()));
+        let point = |row: usize| (row / 2 % mi, row / 2 / mi);
+        let wall = |row| {
+            let entries = of_walls.row(row);
+            entries.filter_map(move |(at, column)| Some((column, columns?[at].widen())))
+        };
+        Csr::from_rows((0..rows).map(|row| {
+            let (i, j) = point(row);
+            let corner = |&(column, _): &(usize, f64)| walls.corner(point(column), mi, mj);
+            if walls.corner((i, j), mi, mj) {
+                vec![(row, 1.0)]
+            } else if !self.transposed {
+                let kept = entries(row).filter(|&(column, _)| !walls.holds(point(column), mi, mj));
+                kept.chain(wall(row).filter(|entry| !corner(entry))).collect()
+            } else if !walls.holds((i, j), mi, mj) {
+                entries(row).filter(|entry| !corner(entry)).collect()
+            } else {
+                // The sum runs along the eta-line or the xi-line that ends at the point.
+                let of_j = (walls.0[0] && j == 0) || (walls.0[1] && j + 1 == mj);
+                let (points, step) =
+                    if of_j { (i..mi * mj, mi) } else { (mi * j..mi * (j + 1), 1) };
+                let along = points.step_by(step).flat_map(|at| [2 * at, 2 * at + 1]);
+                along
+                    .flat_map(|at| wall(at).filter(|&(to, _)| to == row).map(move |(_, b)| (at, b)))
+                    .collect()
+            }
+        }))
     }
 
     /// Number of rows.
@@ -221,43 +249,4 @@ impl<B: EllipticBackend, T: Real> LinearOperator<B, T> for GridJacobian<B, T> {
             }
         }
     }
-}
-
-/// The rows of [`GridJacobian::to_csr`] from the values of the field and of the wall columns.
-fn csr_of<T: Real>(
-    LevelSize { mi, mj, periodic }: LevelSize,
-    walls: WalledSides,
-    transposed: bool,
-    field: &[T],
-    columns: Option<&[T]>,
-) -> Csr {
-    let pattern = EllPattern::nine_point(mi, mj, periodic);
-    let of_walls = EllPattern::wall_columns(mi, mj, walls);
-    let rows = pattern.rows();
-    let entries = |row| pattern.row(row).map(|(at, column)| (column, field[at].widen()));
-    let point = |row: usize| (row / 2 % mi, row / 2 / mi);
-    let wall = |row| {
-        let entries = of_walls.row(row);
-        entries.filter_map(move |(at, column)| Some((column, columns?[at].widen())))
-    };
-    Csr::from_rows((0..rows).map(|row| {
-        let (i, j) = point(row);
-        let corner = |&(column, _): &(usize, f64)| walls.corner(point(column), mi, mj);
-        if walls.corner((i, j), mi, mj) {
-            vec![(row, 1.0)]
-        } else if !transposed {
-            let kept = entries(row).filter(|&(column, _)| !walls.holds(point(column), mi, mj));
-            kept.chain(wall(row).filter(|entry| !corner(entry))).collect()
-        } else if !walls.holds((i, j), mi, mj) {
-            entries(row).filter(|entry| !corner(entry)).collect()
-        } else {
-            // The sum runs along the eta-line or the xi-line that ends at the point.
-            let of_j = (walls.0[0] && j == 0) || (walls.0[1] && j + 1 == mj);
-            let (points, step) = if of_j { (i..mi * mj, mi) } else { (mi * j..mi * (j + 1), 1) };
-            let along = points.step_by(step).flat_map(|at| [2 * at, 2 * at + 1]);
-            along
-                .flat_map(|at| wall(at).filter(|&(to, _)| to == row).map(move |(_, b)| (at, b)))
-                .collect()
-        }
-    }))
 }
