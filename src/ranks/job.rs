@@ -186,9 +186,6 @@ impl Job {
     }
 
     /// The payloads of all ranks, by rank: all must call.
-    ///
-    /// # Errors
-    /// The errors of [`Self::receive`].
     pub fn all_gather(&self, own: Vec<u8>) -> Result<Vec<Vec<u8>>, RanksError> {
         let (size, channel) = (self.size(), Channel::Collective);
         if !self.is_first() {
@@ -208,9 +205,6 @@ impl Job {
     }
 
     /// The payload of rank 0 on all ranks: all must call.
-    ///
-    /// # Errors
-    /// The errors of [`Self::receive`].
     pub fn broadcast(&self, own: Vec<u8>) -> Result<Vec<u8>, RanksError> {
         if !self.is_first() {
             return self.receive(0, Channel::Collective);
@@ -220,9 +214,6 @@ impl Job {
     }
 
     /// Waits until rank 0 calls, too: all must call.
-    ///
-    /// # Errors
-    /// The errors of [`Self::receive`].
     pub fn wait_for_first(&self) -> Result<(), RanksError> {
         self.broadcast(Vec::new()).map(drop)
     }
@@ -298,11 +289,8 @@ impl Job {
         self.shared.cancelled.load(Ordering::Relaxed)
     }
 
-    /// Says that this rank is done, and returns the code of the job: that of the first rank, for which the others
-    /// wait.
-    ///
-    /// # Errors
-    /// The failure of a rank.
+    /// Says that this rank is done, and returns the code of the job, that of the first rank, for which the others wait,
+    /// or the failure of a rank.
     pub fn end(&self, code: u8) -> Result<u8, Failure> {
         let shared = &self.shared;
         shared.tell_others(ENDED, &[code], None);
@@ -359,13 +347,8 @@ impl JobShared {
     /// Whether messages of a rank can still come.
     fn check(&self, from: usize) -> Result<(), RanksError> {
         let state = self.state.lock();
-        if let Some(failure) = &state.failure {
-            return Err(RanksError::Ended { failure: failure.clone() });
-        }
-        if state.gone[from] {
-            return Err(RanksError::Ended { failure: lost(from) });
-        }
-        Ok(())
+        let failure = state.failure.clone().or_else(|| state.gone[from].then(|| lost(from)));
+        failure.map_or(Ok(()), |failure| Err(RanksError::Ended { failure }))
     }
 
     /// Records the failure of a rank, unless there was one before, and tells all others.
@@ -436,11 +419,6 @@ impl JobShared {
             }
         }
     }
-}
-
-/// The numbers of a message.
-pub fn values(payload: &[u8]) -> Vec<f64> {
-    payload.as_chunks().0.iter().map(|bytes| f64::from_ne_bytes(*bytes)).collect()
 }
 
 /// The failure of a rank that ended and said nothing.

@@ -2,7 +2,6 @@
 
 use super::error::RanksError;
 use crate::digest;
-use std::fmt;
 
 /// First of the ports that jobs are met at unless the launcher names one, and their number.
 const FIRST_PORT: u16 = 61440;
@@ -26,19 +25,14 @@ pub enum Launcher {
 }
 
 impl Launcher {
-    pub(super) fn name(self) -> &'static str {
+    /// Its name for messages.
+    pub fn name(self) -> &'static str {
         match self {
             Self::Torchrun => "torchrun",
             Self::OpenMpi => "Open MPI",
             Self::Pmi => "PMI",
             Self::Slurm => "Slurm",
         }
-    }
-}
-
-impl fmt::Display for Launcher {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

@@ -202,14 +202,9 @@ fn find(
 
 /// A connection that the first rank of this job has answered.
 fn connect(place: &RankPlace, host: &str, port: u16) -> io::Result<TcpStream> {
-    let mut failure = io::Error::other("the name of the host is not known");
-    for address in (host, port).to_socket_addrs()? {
-        match greet(place, &address) {
-            Ok(stream) => return Ok(stream),
-            Err(error) => failure = error,
-        }
-    }
-    Err(failure)
+    let unknown = Err(io::Error::other("the name of the host is not known"));
+    let addresses = (host, port).to_socket_addrs()?;
+    addresses.fold(unknown, |found, address| found.or_else(|_| greet(place, &address)))
 }
 
 fn greet(place: &RankPlace, address: &SocketAddr) -> io::Result<TcpStream> {

@@ -10,7 +10,7 @@ mod links;
 mod meeting;
 
 pub use self::error::{Failure, RanksError};
-pub use self::job::{Channel, Job, OnFailure, values};
+pub use self::job::{Channel, Job, OnFailure};
 pub use self::launcher::{Launcher, RankPlace};
 pub use self::links::{Inbox, Route};
 pub use self::meeting::Rendezvous;
