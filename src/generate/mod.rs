@@ -29,5 +29,5 @@ pub use self::shared::{BatchResult, Summary};
 pub use self::solve::solve;
 pub use crate::case::Problem;
 pub use crate::run::{
-    BackendChoice, Estimate, Machine, MachinePool, Progress, RESTART_EVERY, RunOptions, check,
+    BackendChoice, Estimate, Machine, MachinePool, Progress, RESTART_EVERY, RunOptions,
 };

@@ -3,7 +3,6 @@
 use crate::backend::DeviceError;
 use crate::backend::cuda::{MemoryEstimate, PreconditionerStorage};
 use crate::case::{Case, PlacedCase, Problem};
-use crate::error::Error;
 use crate::memory;
 use crate::solver::linear::Precision;
 use crate::solver::precond::Kind;
@@ -50,22 +49,13 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Estimates what a run of this problem would take.
+    /// Estimates what a run of this problem, that of [`Case::settle`], would take. Nothing is solved or written.
     pub fn of(problem: &Problem) -> Self {
         let own = of_problem(problem);
         let (memory_bytes, cpu_seconds) =
             (BYTES_BESIDE + own.memory_bytes, SECONDS_BESIDE + own.cpu_seconds);
         Self { memory_bytes, cpu_seconds, ..own }
     }
-}
-
-/// Reads the section, places the points of its wall, and estimates what a run would take. Nothing
-/// is solved and nothing is written.
-///
-/// # Errors
-/// The section cannot be meshed as the case says, at the place in the case that has to do with it.
-pub fn check(case: &Case) -> Result<Estimate, Error> {
-    Ok(Estimate::of(&case.settle()?))
 }
 
 /// Estimated cost of a solve of a problem.
@@ -81,9 +71,6 @@ pub(crate) fn of_problem(problem: &Problem) -> Estimate {
 }
 
 /// Estimated cost of a run but for its elements, with the nodes of the background; refused where it does not fit.
-///
-/// # Errors
-/// [`DeviceError::Memory`].
 pub(crate) fn of_background(placed: &PlacedCase) -> Result<Estimate, DeviceError> {
     let nodes = placed.background.map_or(0.0, |(background, [low, high])| {
         background.size(low, high).map(|n| n as f64).iter().product()
@@ -109,15 +96,6 @@ pub(crate) fn memory_bytes(case: &Case) -> f64 {
         Precision::Double => double,
     };
     points(case) as f64 * bytes
-}
-
-/// Refuses cases for which the free memory of the CPU does not suffice side by side.
-///
-/// # Errors
-/// [`DeviceError::Memory`].
-pub(crate) fn check_cpu(cases: &[&Case]) -> Result<(), DeviceError> {
-    let bytes: f64 = cases.iter().map(|case| memory_bytes(case)).sum();
-    Ok(memory::check(bytes as u64)?)
 }
 
 /// The memory that a case takes on GPUs.

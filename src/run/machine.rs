@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::estimate::{CROSSOVER, check_cpu, demand};
+use super::estimate::{CROSSOVER, demand, memory_bytes};
 use crate::backend::DeviceError;
 #[cfg(feature = "cuda")]
 pub(super) use crate::backend::cuda::driver;
@@ -10,6 +10,7 @@ use crate::backend::cuda::{CudaBackend, Ranks};
 #[cfg(feature = "cuda")]
 use crate::backend::cuda::{Gpus, JobRank};
 use crate::case::{Case, LinearOptions};
+use crate::memory;
 use crate::ranks::Job;
 use crate::solver::precond::Kind;
 use crate::sparse::Schedule;
@@ -31,9 +32,6 @@ pub enum BackendChoice {
 
 impl BackendChoice {
     /// Refuses GPUs named for the CPU, and a GPU named twice, in the words of the command line.
-    ///
-    /// # Errors
-    /// The message.
     pub fn check_devices(self, named: &[usize]) -> Result<(), String> {
         if !named.is_empty() && self == Self::Cpu {
             return Err("--devices names GPUs, which --backend cpu does not use".to_owned());
@@ -114,10 +112,7 @@ impl Machine {
         if named.is_empty() && backend == BackendChoice::Auto && slower {
             return Ok((Self::Cpu, None));
         }
-        let first = [0];
-        backend.open(!named.is_empty(), || {
-            Self::gpus(if named.is_empty() { &first } else { named }, points)
-        })
+        backend.open(!named.is_empty(), || Self::gpus(named, points))
     }
 
     /// A notice where the machine does not have the order of elimination that the case gives.
@@ -134,7 +129,10 @@ impl Machine {
     pub(crate) fn check_memory(&self, cases: &[&Case]) -> Result<(), DeviceError> {
         let mut demands = cases.iter().map(|case| demand(case));
         match self {
-            Self::Cpu => check_cpu(cases),
+            Self::Cpu => {
+                let bytes: f64 = cases.iter().map(|case| memory_bytes(case)).sum();
+                Ok(memory::check(bytes as u64)?)
+            }
             Self::Cuda(backend) => demands.try_for_each(|demand| demand.check(&**backend.device())),
             Self::Ranks(ranks) => demands.try_for_each(|demand| ranks.check_memory(demand)),
         }
@@ -196,7 +194,7 @@ impl Machine {
         }
     }
 
-    /// These GPUs, for grids of this many points.
+    /// These GPUs, the first one if there are none, for grids of this many points.
     pub(crate) fn gpus(numbers: &[usize], points: usize) -> Result<Opened, DeviceError> {
         #[cfg(feature = "cuda")]
         if numbers.len() > 1 {

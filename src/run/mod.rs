@@ -10,7 +10,7 @@ mod pool;
 use std::path::Path;
 
 pub(crate) use self::choice::{Closing, Opening, gpus_of, needs_several};
-pub use self::estimate::{CROSSOVER, Estimate, check};
+pub use self::estimate::{CROSSOVER, Estimate};
 pub(crate) use self::estimate::{demand, memory_bytes, of_background, of_problem};
 pub use self::machine::{BackendChoice, Machine};
 pub(crate) use self::machine::{Opened, on_each, thread_pool};

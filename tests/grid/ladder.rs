@@ -55,7 +55,7 @@ fn the_first_grid_that_keeps_the_limit_is_taken_and_every_try_is_said() {
 fn a_body_that_fills_the_far_field_is_refused() {
     let case = case("geometry.wing_body = {}\ngrid.far_field = 4.0\n");
 
-    let error = gridgen::generate::check(&case).unwrap_err().to_string();
+    let error = gridgen::Error::from(case.settle().unwrap_err()).to_string();
 
     assert!(error.starts_with("wing.toml:2: far field 4: at least 4.8"), "{error}");
 }
