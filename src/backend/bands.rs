@@ -42,9 +42,6 @@ impl Bands {
     /// Cuts `columns` columns into `ranks` bands of nearly the same width. Widths but the last are
     /// multiples of a power of two, so that coarse points, which lie on every other fine one, stay
     /// with their band.
-    ///
-    /// # Errors
-    /// [`NarrowBands`].
     pub fn new(columns: usize, ranks: usize, periodic: bool) -> Result<Self, NarrowBands> {
         let narrow = NarrowBands { columns, ranks };
         let even = columns.checked_div(ranks).unwrap_or(0);

@@ -92,7 +92,7 @@ errors! {
         #[error("{work} ended in a panic: {reason}")]
         #[hint("{FAULT}")]
         Panic { work: &'static str, reason: String },
-        #[error("{device} has no room: {} asked, {} free", bytes(*asked), bytes(*free))]
+        #[error("{device} has no room: {} asked, {} free", memory::shown(*asked as u64), memory::shown(*free as u64))]
         #[hint("make the grid smaller, take more GPUs by --devices, or run with --backend cpu")]
         OutOfMemory { device: String, asked: usize, free: usize },
         /// The driver reported an error: of a kernel, or that the GPU is lost.
@@ -176,9 +176,4 @@ pub(crate) fn check_room<const N: usize>(asked: usize, all: [usize; N]) -> Resul
 /// A rank for people.
 fn rank_of(rank: Option<usize>) -> String {
     rank.map_or_else(|| "the others".to_owned(), |rank| format!("rank {rank}"))
-}
-
-/// A number of bytes for people.
-fn bytes(n: usize) -> String {
-    memory::shown(n as u64)
 }

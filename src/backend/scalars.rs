@@ -157,9 +157,6 @@ impl Epilogue<'_> {
 }
 
 /// The slots and the log, all zero.
-///
-/// # Errors
-/// If the memory of the device does not suffice.
 pub fn allocate<B: Backend>(backend: &B) -> Result<B::Vector<f64>> {
     backend.zeros(SLOTS + LOG)
 }

@@ -53,17 +53,11 @@ fn opening(options: &SystemOptions) -> Opening {
         if let Some(job) = job {
             return Machine::rank_of(job, backend, devices.as_deref());
         }
-        let named = devices.as_deref();
-        // The first GPU, if none is named.
-        let numbers = named.filter(|named| !named.is_empty()).unwrap_or(&[0]);
-        backend.open(named.is_some(), || Machine::gpus(numbers, 0))
+        backend.open(devices.is_some(), || Machine::gpus(&devices.unwrap_or_default(), 0))
     })
 }
 
 /// [`solve_system`] on ranks of the caller, each with a block of rows, whatever devices the options name.
-///
-/// # Errors
-/// The errors of [`solve_system`].
 pub fn solve_system_on(
     ranks: Box<dyn Ranks>,
     options: &SystemOptions,
@@ -150,9 +144,6 @@ pub struct SystemSolver {
 impl SystemSolver {
     /// Opens the machine and makes the preconditioner. `options` give the name of A for messages; no file is read
     /// or written.
-    ///
-    /// # Errors
-    /// The errors of [`solve_system`].
     pub fn new(
         matrix: Matrix,
         options: &SystemOptions,
@@ -172,9 +163,6 @@ impl SystemSolver {
 
     /// Solves for these right-hand sides in their order; returns their solutions, and a report on all. A solve that
     /// stops before it has converged is a result, and the report says so.
-    ///
-    /// # Errors
-    /// The errors of [`solve_system`].
     pub fn solve(
         &mut self,
         sides: &[RightHandSide<'_>],

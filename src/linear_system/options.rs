@@ -127,13 +127,6 @@ impl SystemOptions {
         matches!(self.preconditioner, Algebraic::Factors { .. })
     }
 
-    pub(super) fn shift(&self) -> f64 {
-        match self.preconditioner {
-            Algebraic::Factors { shift, .. } => shift,
-            Algebraic::None | Algebraic::Jacobi => 0.0,
-        }
-    }
-
     /// The names of the method and its options, for this number of blocks of rows.
     pub(super) fn method_report(&self, blocks: usize) -> MethodReport {
         let (preconditioner, schedule, shift) = match self.preconditioner {

@@ -137,25 +137,17 @@ pub struct MethodReport {
     pub reorder: String,
 }
 
-/// The phases of a solve in the order of the report.
+/// The phases of a solve in the order of the report. The device is opened during the phases before the wait for it,
+/// set-up is the upload of the matrix, and analysis that of its pattern for the factors.
 pub(super) const PHASES: [&str; 9] = [
-    // Reading of the matrix and the right-hand side.
     "reading",
-    // Facts about the matrix, and its renumbering.
     "reordering",
-    // Waiting for the device, which is opened during the phases before.
     "device",
-    // Upload of the matrix in the format of its products.
     "set-up",
-    // Analysis of the pattern of the matrix for the factors.
     "analysis",
-    // Construction of the preconditioner.
     "factorisation",
-    // The iterations.
     "solve",
-    // Writing of the files that are complete before the report.
     "writing",
-    // All from the start until the report is written.
     "total",
 ];
 
@@ -165,9 +157,6 @@ pub(super) fn names() -> [&'static str; 5] {
 
 /// Writes each x, and its relative residuals by iteration as text and as a picture; returns the files. The picture
 /// shows the right-hand side with the most iterations.
-///
-/// # Errors
-/// The [`IoError`] of the first file that cannot be written.
 pub(super) fn write(
     folder: &Path,
     report: &SystemReport,

@@ -10,7 +10,6 @@ use crate::backend::cpu::CpuBackend;
 use crate::backend::cuda::Ranks;
 use crate::backend::cuda::{CudaBackend, CudaCsr};
 use crate::backend::{Bands, DeviceError, Result, SparseBackend, SparseMatrix};
-use crate::ranks::values;
 use crate::report::Timing;
 use crate::run::{Machine, RunLog};
 use crate::solver::linear::{LinearReport, LinearSettings, LinearSolver};
@@ -105,7 +104,9 @@ fn by_rows(
             for whole in &mut whole {
                 let own = bytemuck::cast_slice(&whole.x).to_vec();
                 let all = job.all_gather(own).map_err(DeviceError::from)?;
-                whole.x = values(&all.concat());
+                let numbers = all.concat();
+                let numbers = numbers.as_chunks().0.iter();
+                whole.x = numbers.map(|bytes| f64::from_ne_bytes(*bytes)).collect();
             }
         }
     }

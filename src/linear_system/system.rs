@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::options::{Reordering, RightHandSide, SystemOptions};
 use super::report::MatrixReport;
+use crate::backend::Algebraic;
 use crate::error::{Error, SystemError};
 use crate::formats::matrix_market::Matrix;
 use crate::sparse::{Csr, reverse_cuthill_mckee};
@@ -172,14 +173,15 @@ pub(super) fn located(error: Error, system: &Ordered, options: &SystemOptions) -
         Pivot { preconditioner, row } => (preconditioner, row, None),
         _ => return error,
     };
-    let stored =
-        system.a.row(row).find(|&(column, _)| column == row).map_or(0.0, |(_, value)| value);
+    let stored = find(&system.a, row, row).unwrap_or(0.0);
+    let factors = options.preconditioner;
+    let shift = if let Algebraic::Factors { shift, .. } = factors { shift } else { 0.0 };
     let pivot = SystemError::Pivot {
         preconditioner,
         row: system.row(row) + 1,
         value: pivot.unwrap_or(stored),
         diagonal: stored != 0.0,
-        shift: options.shift(),
+        shift,
     };
     pivot.into()
 }
