@@ -48,11 +48,6 @@ impl Forcing {
                 .clamp(self.min, self.max),
         }
     }
-
-    /// Forcing term of a second direction, where no step length along one of `term` was accepted.
-    fn tighter(&self, term: f64) -> f64 {
-        (TIGHTER * term).max(self.min)
-    }
 }
 
 /// Part of the tolerance that the last step asks for.
@@ -251,7 +246,7 @@ impl<B: Backend, P: NonlinearProblem<B>> NewtonSolve<'_, B, P> {
                 return Ok(Err(stop));
             }
             let found = self.search(u, (merit, folded), record)?;
-            let tighter = self.settings.forcing.tighter(record.forcing_term);
+            let tighter = (TIGHTER * record.forcing_term).max(self.settings.forcing.min);
             let refused = matches!(found, Err(NewtonStop::LineSearch { .. }));
             if !refused || again || tighter >= record.forcing_term {
                 return Ok(found);

@@ -61,16 +61,6 @@ impl RowSets {
         Self(Sorted::new(sets, numbered))
     }
 
-    /// Number of sets.
-    pub fn len(&self) -> usize {
-        self.0.start.len() - 1
-    }
-
-    /// True if there are no rows.
-    pub fn is_empty(&self) -> bool {
-        self.0.entries.is_empty()
-    }
-
     /// All rows, set by set.
     pub fn rows(&self) -> &[u32] {
         &self.0.entries
@@ -79,11 +69,6 @@ impl RowSets {
     /// Start of each set in [`Self::rows`], and the number of rows at the end.
     pub fn offsets(&self) -> &[usize] {
         &self.0.start
-    }
-
-    /// Rows of each set.
-    pub fn sizes(&self) -> impl Iterator<Item = usize> + '_ {
-        self.0.start.windows(2).map(|ends| ends[1] - ends[0])
     }
 
     /// Ranges of [`Self::rows`] to be processed one after the other: each set of more than `small` rows by

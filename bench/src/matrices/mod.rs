@@ -73,7 +73,7 @@ impl Generated {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gridgen::sparse::{Graph, RowSets, Triangle, levels};
+    use gridgen::sparse::{Graph, Triangle, levels};
 
     #[test]
     fn small_matrices_have_as_many_entries_per_row_as_the_originals() {
@@ -94,8 +94,7 @@ mod tests {
         // The numbers of rows and entries of the collection's matrix. Nodes of coarser grids are coupled only
         // to those of the finest, of which there are three kinds.
         assert_eq!((a.rows(), a.values.len()), (525_825, 3_674_625));
-        let levels = RowSets::by_number(&levels(a.pattern(), Triangle::Lower)).len();
-        assert_eq!(levels, 4);
+        assert_eq!(levels(a.pattern(), Triangle::Lower).iter().max(), Some(&3));
     }
 
     #[test]

@@ -40,19 +40,21 @@ pub(crate) fn measure<B: SparseBackend>(
 ) {
     let a = problem.csr;
     let ordered = a.permuted(&reverse_cuthill_mckee(a));
-    let [sets, ordered_sets] =
-        [a, &ordered].map(|a| RowSets::by_number(&levels(a.pattern(), Triangle::Lower)));
+    let [sizes, ordered_sizes] = [a, &ordered].map(|a| -> Vec<usize> {
+        let sets = RowSets::by_number(&levels(a.pattern(), Triangle::Lower));
+        sets.offsets().windows(2).map(|ends| ends[1] - ends[0]).collect()
+    });
     let colours = colours(&Graph::new(a.pattern())).iter().max().map_or(0, |&most| most + 1);
     let longest = (0..a.rows()).map(|row| a.pattern().row(row).len()).max().unwrap_or(0);
-    let numbers = [a.rows(), a.values.len(), longest, sets.len()];
-    let largest = sets.sizes().max().unwrap_or(0);
+    let numbers = [a.rows(), a.values.len(), longest, sizes.len()];
+    let largest = sizes.iter().copied().max().unwrap_or(0);
     let cells = numbers.into_iter().chain([largest, colours as usize, bandwidth(a)]);
-    let cells = cells.chain([bandwidth(&ordered), ordered_sets.len()]);
+    let cells = cells.chain([bandwidth(&ordered), ordered_sizes.len()]);
     row(table, &problem.name, cells.map(|cell| cell.to_string()));
-    let curve = |sets: &RowSets| {
-        sets.sizes().enumerate().map(|(level, rows)| [level as f64, rows as f64]).collect()
+    let curve = |sizes: &[usize]| {
+        sizes.iter().enumerate().map(|(level, rows)| [level as f64, *rows as f64]).collect()
     };
-    shown.0.push((problem.name.clone(), vec![curve(&sets), curve(&ordered_sets)]));
+    shown.0.push((problem.name.clone(), vec![curve(&sizes), curve(&ordered_sizes)]));
 }
 
 /// Largest |i − j| of an entry.

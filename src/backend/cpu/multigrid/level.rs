@@ -119,14 +119,6 @@ impl<M: Real> Level<M> {
         finite
     }
 
-    /// Copies a new right side from the transfer lines into the eta-lines, and starts from a zero solution.
-    pub(super) fn right_side_is_new(&mut self) {
-        if let Some(xi) = &self.xi {
-            transfer::transpose(xi, &xi.f, &mut self.eta.f, self.size.mj);
-        }
-        self.clear_solution();
-    }
-
     /// u ← 0, d ← 0.
     pub(super) fn clear_solution(&mut self) {
         self.eta.u.iter_mut().for_each(|u| clear(u));

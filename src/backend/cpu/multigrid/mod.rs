@@ -187,7 +187,10 @@ impl MultigridBackend for CpuBackend {
         for wall in fine.walls.iter().filter(|_| transposed) {
             wall.restrict_transposed(&fine.residual, [coarse.size, fine.size], (to, of_xi));
         }
-        coarse.right_side_is_new();
+        if let Some(xi) = &coarse.xi {
+            transfer::transpose(xi, &xi.f, &mut coarse.eta.f, coarse.size.mj);
+        }
+        coarse.clear_solution();
         Ok(())
     }
 
