@@ -1,10 +1,23 @@
-//! The inverse of the diagonal as a preconditioner.
+//! The entries that preconditioners read, and the inverse of the diagonal as one of them.
 
-use super::csr::Entries;
 use super::{CpuBackend, PIECE};
 use crate::backend::error::check_lengths;
-use crate::backend::{Preconditioner, PreconditionerFailure, Real, Result, SolverError};
+use crate::backend::{
+    BadPivot, Incomplete, Preconditioner, PreconditionerFailure, Real, Result, SolverError,
+};
 use rayon::prelude::*;
+
+/// A matrix of whose entries preconditioners are made.
+pub(super) trait Entries<T>: Sync {
+    /// Its values, in the order by which its pattern knows the entries.
+    fn values(&self) -> &[T];
+
+    /// The entry of a row on the diagonal, if there is one.
+    fn diagonal(&self, row: usize) -> Option<T>;
+
+    /// The failure to be reported for a pivot.
+    fn failure(kind: Incomplete, bad: BadPivot) -> PreconditionerFailure;
+}
 
 /// z ← d ∘ r with d = diag(A)⁻¹.
 pub(super) struct Jacobi<T> {

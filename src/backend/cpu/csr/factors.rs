@@ -2,11 +2,10 @@
 
 use super::plan::{AtomicValues, RowPlan};
 use super::rows::FactorRows;
+use crate::backend::cpu::jacobi::Entries;
 use crate::backend::cpu::{CpuBackend, PIECE};
 use crate::backend::error::check_lengths;
-use crate::backend::{
-    BadPivot, Incomplete, Preconditioner, PreconditionerFailure, Real, Result, SolverError,
-};
+use crate::backend::{BadPivot, Incomplete, Preconditioner, Real, Result, SolverError};
 use crate::sparse::{EllPattern, Pattern, Schedule, Triangle};
 use parking_lot::Mutex;
 use rayon::prelude::*;
@@ -19,18 +18,6 @@ const UNEVEN: usize = 8;
 
 /// Applications in which each way through the rows is timed before the fastest is kept.
 const TRIALS: usize = 3;
-
-/// A matrix of whose entries preconditioners are made.
-pub(in crate::backend::cpu) trait Entries<T>: Sync {
-    /// Its values, in the order by which [`FactorRows`] knows the entries.
-    fn values(&self) -> &[T];
-
-    /// The entry of a row on the diagonal, if there is one.
-    fn diagonal(&self, row: usize) -> Option<T>;
-
-    /// The failure to be reported for a pivot.
-    fn failure(kind: Incomplete, bad: BadPivot) -> PreconditionerFailure;
-}
 
 /// M = (I + L)(D + U): L left of the diagonal, D on it, U right of it.
 ///

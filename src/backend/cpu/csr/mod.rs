@@ -4,8 +4,8 @@ mod factors;
 mod plan;
 mod rows;
 
-pub(super) use self::factors::{CsrFactors, Entries};
-use crate::backend::cpu::jacobi::Jacobi;
+pub(super) use self::factors::CsrFactors;
+use crate::backend::cpu::jacobi::{Entries, Jacobi};
 use crate::backend::cpu::vector::reduce;
 use crate::backend::cpu::{CpuBackend, PIECE};
 use crate::backend::error::check_lengths;
