@@ -196,8 +196,8 @@ impl EllPattern {
         Self::structured(Structure::TenNumbers { mi, mj, periodic }, 2 * mi * mj, TEN_SLOTS)
     }
 
-    /// The places in [`STENCIL`] of the entries of a row of [`Self::nine_point`], and their columns, which rise except for
-    /// the neighbours across a seam.
+    /// The places in [`STENCIL`] of the entries of a row of [`Self::nine_point`], and their columns, which rise
+    /// except for the neighbours across a seam.
     pub(crate) fn nine_point_entries(
         size: LevelSize,
         row: usize,

@@ -105,11 +105,11 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
 
     /// Improves x until ‖b − A x‖ meets the target.
     ///
-    /// An iteration takes 2 products, 2 preconditioner applications, 2 reductions (as in the variants with fewer ones that
-    /// Cools and Vanroose 2017 compare, doi:10.1016/j.parco.2017.04.005) and 18 vector reads and writes beside them; 3
-    /// fewer where the preconditioner takes the inner products as it multiplies. The residual is recomputed from x before
-    /// convergence is declared; where the recursion has drifted, the method restarts from x, until rounding lets it fall
-    /// no further. A breakdown is reported, never stepped over.
+    /// An iteration takes 2 products, 2 preconditioner applications, 2 reductions (as in the variants with fewer
+    /// ones that Cools and Vanroose 2017 compare, doi:10.1016/j.parco.2017.04.005) and 18 vector reads and writes
+    /// beside them; 3 fewer where the preconditioner takes the inner products as it multiplies. The residual is
+    /// recomputed from x before convergence is declared; where the recursion has drifted, the method restarts from x,
+    /// until rounding lets it fall no further. A breakdown is reported, never stepped over.
     pub fn solve<A: LinearOperator<B, T>>(
         &mut self,
         system: &mut System<'_, B, T, A>,

@@ -53,9 +53,9 @@ impl<B: Backend, T: Real> Cg<B, T> {
 
     /// Improves x until ‖b − A x‖ meets the target.
     ///
-    /// An iteration takes one product, one preconditioner application and 14 vector reads and writes beside them. The
-    /// residual is recomputed from x before convergence is declared. An A or M that turns out not to be positive definite
-    /// ends the solve with [`LinearStop::Indefinite`].
+    /// An iteration takes one product, one preconditioner application and 14 vector reads and writes beside them.
+    /// The residual is recomputed from x before convergence is declared. An A or M that turns out not to be positive
+    /// definite ends the solve with [`LinearStop::Indefinite`].
     pub fn solve<A: LinearOperator<B, T>>(
         &mut self,
         system: &mut System<'_, B, T, A>,

@@ -95,8 +95,8 @@ pub const ENTRIES: usize = 8192;
 /// Running sums of a row: additions of one sum wait for each other.
 const SUMS: usize = 4;
 
-/// Cuts between rows that start at these entries, into pieces of about `ENTRIES` entries or `PIECE` rows. They depend on
-/// the pattern alone.
+/// Cuts between rows that start at these entries, into pieces of about `ENTRIES` entries or `PIECE` rows. They
+/// depend on the pattern alone.
 pub fn pieces(row_start: &[usize]) -> Vec<usize> {
     let rows = row_start.len() - 1;
     let mut cuts = vec![0];

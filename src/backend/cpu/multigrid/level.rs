@@ -37,7 +37,8 @@ pub struct Level<M> {
 }
 
 impl<M: Real> Level<M> {
-    /// A level with wall terms on these sides. Those of transposed equations do not take the places of the sides' points.
+    /// A level with wall terms on these sides. Those of transposed equations do not take the places of the
+    /// sides' points.
     pub(super) fn new(
         size: LevelSize,
         coarsening: Coarsening,
