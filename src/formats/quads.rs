@@ -3,11 +3,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::block::{ReadFault, UNSTRUCTURED, rows};
+use super::block::{Block, ReadFault, UNSTRUCTURED, rows};
 use super::rim::ReadZone;
 use crate::grid::boundary::Patch;
 use crate::grid::vector::{cross, difference, dot};
-use crate::grid::{Grid, Seam, Topology};
 
 type Edge = [usize; 2];
 
@@ -31,13 +30,12 @@ pub(super) fn zones(
 ) -> Result<Vec<ReadZone>, ReadFault> {
     let zone = |([ni, nj], nodes): Nodes| {
         let of = |c: usize| nodes.iter().map(|node| points[*node][c]).collect();
-        let grid =
-            Grid { topology: Topology::O(Seam::Held), ni, nj, x: of(0), y: of(1), outside: None };
-        let mut zone = ReadZone::new("", grid, 2);
+        let block = Block { dimensions: vec![ni, nj], coordinates: vec![of(0), of(1)] };
+        let mut zone = ReadZone::of_block("", block)?;
         zone.mark_edges(&nodes, patches);
-        zone
+        Ok(zone)
     };
-    Ok(blocks(cells, points, notes)?.into_iter().map(zone).collect())
+    blocks(cells, points, notes)?.into_iter().map(zone).collect()
 }
 
 /// The block that cells make, in rows or in any order, or the blocks that they make in rows.
@@ -189,7 +187,6 @@ impl<'a> Walk<'a> {
         Some(())
     }
 
-    /// Sizes and points of the nodes of the block.
     fn block(mut self) -> Result<Nodes, ReadFault> {
         let mut ends = Vec::new();
         for point in (0..self.around.len()).filter(|point| self.around[*point] > 0) {

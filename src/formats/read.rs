@@ -5,9 +5,9 @@
 
 use super::block::ReadFault;
 use super::data::MeshData;
-use super::rim::{Edge, ReadZone, Reindex, bounded, join, reversed, transposed, turn};
+use super::rim::{Edge, ReadZone, Reindex, bounded, join, turn};
 use crate::files::restart;
-use crate::grid::boundary::{Meets, Name, Patch, Range, Segment, Side};
+use crate::grid::boundary::{Meets, Name, Patch, Range, Side};
 use crate::grid::quality::{self, WallLine, signed_area};
 use crate::grid::vector::distance;
 use crate::grid::{Grid, Outside, Seam, Symmetry, Topology};
@@ -71,14 +71,12 @@ impl Contents {
         let [mut around, mut behind]: [Grid; 2] = self.grids().to_vec().try_into().ok()?;
         around.topology = Topology::Blunt { wake: behind.ni - 1 };
         behind.topology = Topology::Behind { around: around.ni };
-        let links = |grid: &Grid| -> Vec<_> {
-            grid.topology.boundary([grid.ni, grid.nj]).into_iter().filter_map(own_link).collect()
-        };
         let blocks = vec![around, behind];
-        let has = |grid: &Grid, link| {
-            grid.boundary().into_iter().filter_map(own_link).any(|own| own == link)
+        let is_linked = |grid: &Grid| {
+            let (found, own) = (grid.boundary(), grid.topology.boundary([grid.ni, grid.nj]));
+            let mut links = own.iter().filter(|range| range.link().is_some());
+            links.all(|link| found.contains(link))
         };
-        let is_linked = |grid: &Grid| links(grid).into_iter().all(|link| has(grid, link));
         blocks.iter().all(is_linked).then_some(blocks)
     }
 
@@ -116,11 +114,6 @@ impl Contents {
             }
         }
     }
-}
-
-/// A segment and the one that it is linked to.
-fn own_link(range: Range) -> Option<(Segment, Segment)> {
-    range.link().map(|to| (range.on, to))
 }
 
 impl From<Grid> for Mesh {
@@ -175,16 +168,6 @@ fn wall_below(zone: &ReadZone) -> Vec<Reindex> {
     }
 }
 
-impl Reindex {
-    fn said(self) -> &'static str {
-        match self {
-            Self::Exchange => "i and j were exchanged",
-            Self::Reverse(0) => "i was reversed",
-            Self::Reverse(_) => "j was reversed",
-        }
-    }
-}
-
 impl Mesh {
     /// The mesh to be written, with the usual choices.
     pub fn data(&self) -> MeshData<'_> {
@@ -216,34 +199,28 @@ fn orient(zone: ReadZone, notes: &mut Vec<String>) -> (Grid, WallLine) {
     let walls = wall_below(&zones[0]);
     let grid = &zones[0].grid;
     if shape(grid).is_none() {
-        let other = transposed(grid);
-        let exchange = shape(&other).is_some() || shape(&reversed(&other, 1)).is_some();
-        let outside_in = shape(&reversed(grid, 1)).is_some();
+        let other = Reindex::Exchange.of(grid);
+        let exchange = shape(&other).is_some() || shape(&Reindex::Reverse(1).of(&other)).is_some();
+        let outside_in = shape(&Reindex::Reverse(1).of(grid)).is_some();
         if exchange {
-            notes.push("i and j were exchanged, so that i runs around the body.".to_owned());
-            turn(&mut zones, 0, Reindex::Exchange);
+            notes.push(turned(&mut zones, &[Reindex::Exchange], "i runs around the body"));
         } else if !outside_in && !walls.is_empty() {
-            let said: Vec<&str> = walls.iter().map(|by| by.said()).collect();
-            notes.push(format!("{}, so that the wall is at j = 0.", said.join(", ")));
-            for by in walls {
-                turn(&mut zones, 0, by);
-            }
+            notes.push(turned(&mut zones, &walls, "the wall is at j = 0"));
         }
     }
     let grid = &zones[0].grid;
-    let inside_out = reversed(grid, 1);
+    let inside_out = Reindex::Reverse(1).of(grid);
     let flipped = match (shape(grid), shape(&inside_out)) {
         (Some(Topology::C { .. }), _) => false,
         (_, Some(Topology::C { .. })) => true,
         (found, _) => found.is_some() && length(&inside_out) < length(grid),
     };
     if flipped {
-        notes.push("j was reversed, so that it runs from the wall outward.".to_owned());
-        turn(&mut zones, 0, Reindex::Reverse(1));
+        let why = "it runs from the wall outward";
+        notes.push(turned(&mut zones, &[Reindex::Reverse(1)], why));
     }
     if signed_area(&zones[0].grid) < 0.0 {
-        notes.push("i was reversed, so that cells are counter-clockwise.".to_owned());
-        turn(&mut zones, 0, Reindex::Reverse(0));
+        notes.push(turned(&mut zones, &[Reindex::Reverse(0)], "cells are counter-clockwise"));
     }
     // Interfaces to a block behind a base are no patches of a file.
     let is_patch = |edge: &Edge| matches!(edge, Some(Meets::Patch(_) | Meets::Partner(..)));
@@ -289,6 +266,13 @@ fn orient(zone: ReadZone, notes: &mut Vec<String>) -> (Grid, WallLine) {
         _ => format!("A block: its wall on the line j = 0 runs from i = {from} to {to}."),
     });
     (grid, line)
+}
+
+/// Turns the one zone in these ways; returns the note on that.
+fn turned(zones: &mut [ReadZone; 1], turns: &[Reindex], why: &str) -> String {
+    turns.iter().for_each(|by| turn(zones, 0, *by));
+    let said: Vec<&str> = turns.iter().map(|by| by.said()).collect();
+    format!("{}, so that {why}.", said.join(", "))
 }
 
 /// The names of patches in a sentence.

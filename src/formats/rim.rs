@@ -10,15 +10,14 @@ use crate::grid::{Grid, Outside};
 /// file does not tell.
 pub(super) type Edge = Option<Meets>;
 
-/// The two nodes of another side.
-fn other(edge: &mut Edge) -> Option<&mut Segment> {
-    match edge {
-        Some(Meets::Link(to) | Meets::Partner(_, to)) => Some(to),
-        Some(Meets::Patch(_)) | None => None,
+/// The segment of another side.
+fn other(meets: &mut Meets) -> Option<&mut Segment> {
+    match meets {
+        Meets::Link(to) | Meets::Partner(_, to) => Some(to),
+        Meets::Patch(_) => None,
     }
 }
 
-/// A zone of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ReadZone {
     pub(super) name: String,
@@ -72,7 +71,6 @@ impl ReadZone {
         Self { name: name.to_owned(), grid, across, sides }
     }
 
-    /// The plane of a block.
     pub(super) fn of_block(name: &str, block: Block) -> Result<Self, ReadFault> {
         block.plane().map(|(grid, across)| Self::new(name, grid, across))
     }
@@ -97,13 +95,13 @@ impl ReadZone {
                 let turned = on.nodes[0] > on.nodes[1];
                 Segment { nodes: if turned { [ends[1], ends[0]] } else { ends }, ..to }
             };
-            let mut edge = Some(meets);
-            if let Some(to) = other(&mut edge) {
+            let mut meets = meets;
+            if let Some(to) = other(&mut meets) {
                 *to = part(*to);
             }
             let first = at(on.nodes, k - 1).min(at(on.nodes, k));
-            if let Some(there) = self.sides[on.side as usize].get_mut(first) {
-                *there = edge;
+            if let Some(edge) = self.sides[on.side as usize].get_mut(first) {
+                *edge = Some(meets);
             }
         }
     }
@@ -130,12 +128,10 @@ impl ReadZone {
         for range in boundary {
             self.mark(range.on, range.meets);
         }
-        for (edges, known) in self.sides.iter_mut().zip(known) {
-            for (edge, known) in edges.iter_mut().zip(known) {
-                let patch = matches!(known, Some(Meets::Patch(_) | Meets::Partner(..)));
-                if patch && matches!(edge, Some(Meets::Patch(_)) | None) {
-                    *edge = known;
-                }
+        for (edge, known) in self.sides.iter_mut().flatten().zip(known.into_iter().flatten()) {
+            let patch = matches!(known, Some(Meets::Patch(_) | Meets::Partner(..)));
+            if patch && matches!(edge, Some(Meets::Patch(_)) | None) {
+                *edge = known;
             }
         }
     }
@@ -156,27 +152,17 @@ impl ReadZone {
             let first = ranges.len();
             for (k, edge) in self.sides[side as usize].iter().enumerate() {
                 let open = Patch::named(side.name(), Some(SideKind::FarField));
-                let meets = edge.unwrap_or(Meets::Patch(open));
-                let goes_on = |a: &Segment, b: &Segment| {
-                    (a.block, a.side, a.nodes[1]) == (b.block, b.side, b.nodes[0])
-                        && (a.nodes[0] < a.nodes[1]) == (b.nodes[0] < b.nodes[1])
-                };
-                let last = ranges[first..].last_mut();
-                match (last.map(|range| (&mut range.on, &mut range.meets)), meets) {
-                    (Some((on, Meets::Patch(a))), Meets::Patch(b)) if *a == b => {
-                        on.nodes[1] = k + 1;
-                    }
-                    (Some((on, Meets::Link(a))), Meets::Link(b)) if goes_on(a, &b) => {
-                        (on.nodes[1], a.nodes[1]) = (k + 1, b.nodes[1]);
-                    }
-                    (Some((on, Meets::Partner(own, a))), Meets::Partner(patch, b))
-                        if *own == patch && goes_on(a, &b) =>
-                    {
-                        (on.nodes[1], a.nodes[1]) = (k + 1, b.nodes[1]);
-                    }
-                    _ => {
-                        ranges
-                            .push(Range { on: Segment { block, side, nodes: [k, k + 1] }, meets });
+                let on = Segment { block, side, nodes: [k, k + 1] };
+                let mut next = Range { on, meets: edge.unwrap_or(Meets::Patch(open)) };
+                match ranges[first..].last_mut().filter(|last| goes_on(last, &next)) {
+                    None => ranges.push(next),
+                    Some(last) => {
+                        last.on.nodes[1] = k + 1;
+                        if let (Some(to), Some(end)) =
+                            (other(&mut last.meets), other(&mut next.meets))
+                        {
+                            to.nodes[1] = end.nodes[1];
+                        }
                     }
                 }
             }
@@ -185,27 +171,17 @@ impl ReadZone {
     }
 }
 
-/// The grid whose node (i, j) is the node `of(i, j)` of another, `ni` × `nj`.
-fn mapped(grid: &Grid, [ni, nj]: [usize; 2], of: impl Fn(usize, usize) -> [usize; 2]) -> Grid {
-    let mut turned = Grid::new(grid.topology, ni, nj);
-    for j in 0..nj {
-        for i in 0..ni {
-            let [from_i, from_j] = of(i, j);
-            let k = turned.index(i, j);
-            [turned.x[k], turned.y[k]] = grid.point(from_i, from_j);
+/// Whether a range meets what follows the neighbour of the one before it.
+fn goes_on(before: &Range, next: &Range) -> bool {
+    let to = |range: &Range| range.link().or(range.partner());
+    let follows = match (to(before), to(next)) {
+        (Some(a), Some(b)) => {
+            (a.block, a.side, a.nodes[1]) == (b.block, b.side, b.nodes[0])
+                && (a.nodes[0] < a.nodes[1]) == (b.nodes[0] < b.nodes[1])
         }
-    }
-    turned
-}
-
-pub(super) fn transposed(grid: &Grid) -> Grid {
-    mapped(grid, [grid.nj, grid.ni], |i, j| [j, i])
-}
-
-/// The grid with one of its indices, i (0) or j (1), in the other direction.
-pub(super) fn reversed(grid: &Grid, axis: usize) -> Grid {
-    let [ni, nj] = [grid.ni, grid.nj];
-    mapped(grid, [ni, nj], |i, j| if axis == 0 { [ni - 1 - i, j] } else { [i, nj - 1 - j] })
+        (a, b) => a == b,
+    };
+    follows && before.patch() == next.patch()
 }
 
 /// A change of the indices of a zone.
@@ -216,33 +192,46 @@ pub(super) enum Reindex {
     Reverse(usize),
 }
 
+impl Reindex {
+    /// The grid with its indices changed.
+    pub(super) fn of(self, grid: &Grid) -> Grid {
+        let [ni, nj] = [grid.ni, grid.nj];
+        let size = if self == Self::Exchange { [nj, ni] } else { [ni, nj] };
+        Grid::of_nodes(grid.topology, size, |i, j| match self {
+            Self::Exchange => grid.point(j, i),
+            Self::Reverse(0) => grid.point(ni - 1 - i, j),
+            Self::Reverse(_) => grid.point(i, nj - 1 - j),
+        })
+    }
+
+    /// The change as a sentence begins with it.
+    pub(super) fn said(self) -> &'static str {
+        match self {
+            Self::Exchange => "i and j were exchanged",
+            Self::Reverse(0) => "i was reversed",
+            Self::Reverse(_) => "j was reversed",
+        }
+    }
+}
+
 /// Turns a zone, and what is linked to it.
 pub(super) fn turn(zones: &mut [ReadZone], block: usize, by: Reindex) {
     let zone = &mut zones[block];
     let size = zone.size();
+    zone.grid = by.of(&zone.grid);
     match by {
-        Reindex::Exchange => {
-            zone.grid = transposed(&zone.grid);
-            zone.sides.rotate_left(2);
-        }
+        Reindex::Exchange => zone.sides.rotate_left(2),
         Reindex::Reverse(axis) => {
-            zone.grid = reversed(&zone.grid, axis);
             zone.sides.swap(2 * axis, 2 * axis + 1);
             for edges in &mut zone.sides[2 - 2 * axis..4 - 2 * axis] {
                 edges.reverse();
-                for edge in edges {
-                    if let Some(to) = other(edge) {
-                        to.nodes.reverse();
-                    }
-                }
+                edges.iter_mut().flatten().filter_map(other).for_each(|to| to.nodes.reverse());
             }
         }
     }
-    let edges = zones.iter_mut().flat_map(|zone| &mut zone.sides).flatten();
-    for edge in edges {
-        let Some(to) = other(edge) else { continue };
+    let edges = zones.iter_mut().flat_map(|zone| &mut zone.sides).flatten().flatten();
+    for to in edges.filter_map(other).filter(|to| to.block == block) {
         match by {
-            _ if to.block != block => {}
             Reindex::Exchange => to.side = Side::ALL[(to.side as usize + 2) % 4],
             Reindex::Reverse(axis) if to.side.across() == axis => {
                 to.side = Side::ALL[to.side as usize ^ 1];
