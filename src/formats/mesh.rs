@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::grid::Topology;
+
 /// The kind of the two planes at the ends of the span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -56,4 +58,14 @@ pub(super) fn layers(span: Option<Span>) -> usize {
 /// z of these planes.
 pub(super) fn planes(span: Option<Span>) -> impl Iterator<Item = f64> {
     (0..count(span)).map(move |k| span.map_or(0.0, |span| span.z(k)))
+}
+
+/// Names of the patches at the ends of the span; they are one where that has no other plane of symmetry.
+pub(super) fn ends(span: Option<Span>, topology: Topology) -> &'static [&'static str] {
+    let plane_is_symmetry = topology.half().is_some();
+    match span {
+        None => &[],
+        Some(span) if span.sides == Sides::Symmetry && !plane_is_symmetry => &["symmetry"],
+        Some(_) => &["back", "front"],
+    }
 }

@@ -7,7 +7,6 @@
 /// A node by its steps in each direction from the first corner, 0 to the order of the element.
 type Place<const N: usize> = [usize; N];
 
-/// The nodes of a line of this order.
 pub(super) fn line(order: usize) -> impl Iterator<Item = usize> {
     [0, order].into_iter().chain(1..order)
 }
@@ -30,25 +29,10 @@ pub(super) fn quadrangle(order: usize) -> Vec<Place<2>> {
     nodes
 }
 
-/// Edges and faces of a hexahedron by their corners.
-const EDGES: [[usize; 2]; 12] = [
-    [0, 1],
-    [0, 3],
-    [0, 4],
-    [1, 2],
-    [1, 5],
-    [2, 3],
-    [2, 6],
-    [3, 7],
-    [4, 5],
-    [4, 7],
-    [5, 6],
-    [6, 7],
-];
+/// Faces of a hexahedron by their corners.
 const FACES: [[usize; 4]; 6] =
     [[0, 3, 2, 1], [0, 1, 5, 4], [0, 4, 7, 3], [1, 2, 6, 5], [2, 3, 7, 6], [4, 5, 6, 7]];
 
-/// The nodes of a hexahedron of this order.
 pub(super) fn hexahedron(order: usize) -> Vec<Place<3>> {
     let n = order;
     if order == 0 {
@@ -58,7 +42,12 @@ pub(super) fn hexahedron(order: usize) -> Vec<Place<3>> {
     let corners: Vec<Place<3>> =
         [0, n].iter().flat_map(|&z| base.map(|[x, y]| [x, y, z])).collect();
     let mut nodes = corners.clone();
-    nodes.extend(EDGES.iter().flat_map(|edge| inner(edge.map(|k| corners[k]), order)));
+    // Edges stand in the order of their two corners, which differ in one direction.
+    for (k, from) in corners.iter().enumerate() {
+        let others = corners[k + 1..].iter();
+        let beside = others.filter(|to| (0..3).filter(|c| from[*c] != to[*c]).count() == 1);
+        nodes.extend(beside.flat_map(|to| inner([*from, *to], order)));
+    }
     if order > 1 {
         for face in FACES {
             let [first, along, _, across] = face.map(|k| corners[k]);

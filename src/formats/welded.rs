@@ -5,6 +5,7 @@
 //! are between its corners, and cells are counted likewise.
 
 use std::collections::HashMap;
+use std::iter::repeat;
 
 use crate::grid::Grid;
 use crate::grid::boundary::{Patch, Range, Segment, Side};
@@ -17,8 +18,8 @@ pub(super) struct Welded<'a> {
     order: usize,
     /// Places of the nodes that repeat others, among those of all blocks; their numbers; and how many of them are before.
     repeated: Vec<(usize, usize, usize)>,
-    nodes: usize,
-    cells: usize,
+    pub(super) nodes: usize,
+    pub(super) cells: usize,
 }
 
 #[derive(Debug, Clone)]
@@ -95,15 +96,6 @@ impl<'a> Welded<'a> {
         Self { blocks, order, repeated, nodes, cells: first_cell }
     }
 
-    pub(super) fn nodes(&self) -> usize {
-        self.nodes
-    }
-
-    pub(super) fn cells(&self) -> usize {
-        self.cells
-    }
-
-    /// Coordinates of a node.
     pub(super) fn point(&self, node: usize) -> [f64; 2] {
         // The copies before a node are those with at most as many other nodes before them.
         let place = node + self.repeated.partition_point(|(copy, _, before)| copy - before <= node);
@@ -177,11 +169,9 @@ impl<'a> Welded<'a> {
 
     /// The sides that a cell shares with cells of higher numbers, which are returned beside them in order.
     pub(super) fn shared(&self, cell: usize) -> impl Iterator<Item = (CellSide, usize)> + use<> {
-        let mut side = 0;
-        let mut all = AROUND.map(|at| {
-            let here = CellSide { cell, side };
-            side += 1;
-            self.across(cell, at).filter(|other| *other > cell).map(|other| (here, other))
+        let mut all = [0, 1, 2, 3].map(|side| {
+            let other = self.across(cell, AROUND[side]).filter(|other| *other > cell);
+            other.map(|other| (CellSide { cell, side }, other))
         });
         all.sort_by_key(|found| found.map_or(usize::MAX, |(_, other)| other));
         all.into_iter().flatten()
@@ -196,19 +186,14 @@ impl<'a> Welded<'a> {
 
     /// The sides at both ends of a period, one beside its partner.
     pub(super) fn partners(&self, lower: Patch) -> [Vec<CellSide>; 2] {
-        let mut ends = [Vec::new(), Vec::new()];
-        for block in &self.blocks {
-            for range in block.boundary.iter().filter(|range| range.patch() == Some(lower)) {
-                let Some((to, other)) =
-                    range.partner().and_then(|to| Some((to, self.blocks.get(to.block)?)))
-                else {
-                    continue;
-                };
-                ends[0].extend(self.along(block, range.on));
-                ends[1].extend(self.along(other, to));
-            }
-        }
-        ends
+        let ranges = self.blocks.iter().flat_map(|block| block.boundary.iter().zip(repeat(block)));
+        let ranges = ranges.filter(|(range, _)| range.patch() == Some(lower));
+        let sides = ranges.filter_map(|(range, block)| {
+            let to = range.partner()?;
+            Some((self.along(block, range.on), self.along(self.blocks.get(to.block)?, to)))
+        });
+        let (lower, upper): (Vec<_>, Vec<_>) = sides.unzip();
+        [lower.concat(), upper.concat()]
     }
 
     /// The patches on a side of all blocks.

@@ -4,7 +4,7 @@
 //! three times: at the back and at the front of the span, and between, one dimension higher. Tags count
 //! from 1 within a dimension.
 
-use crate::formats::mesh::{Sides, Span, count};
+use crate::formats::mesh::{Span, count, ends};
 use crate::formats::ordering;
 use crate::formats::welded::{CellSide, PatchSides, Welded};
 use crate::grid::Grid;
@@ -20,7 +20,8 @@ pub(super) struct Model<'a> {
     curves: Vec<RimCurve>,
     /// Nodes on no curve.
     inner: Vec<usize>,
-    ends: Option<[&'static str; 2]>,
+    /// Groups at the ends of the span.
+    ends: &'static [&'static str],
 }
 
 /// A line of sides on the rim, with the cells on its left.
@@ -92,7 +93,7 @@ impl<'a> Model<'a> {
         if let Some(others @ [_, ..]) = around.get_mut(1..) {
             others.rotate_right(1);
         }
-        let mut is_inner = vec![true; plane.nodes()];
+        let mut is_inner = vec![true; plane.nodes];
         let curves: Vec<RimCurve> = around
             .into_iter()
             .map(|(patch, sides, ends)| {
@@ -111,21 +112,17 @@ impl<'a> Model<'a> {
                 RimCurve { group: patch.name(), sides, ends: ends.map(|(a, b)| [a, b]), nodes }
             })
             .collect();
-        let inner = (0..plane.nodes()).filter(|&node| is_inner[node]).collect();
-        let half = grids[0].topology.half().is_some();
-        let ends = span.map(|span| match span.sides {
-            Sides::Symmetry if !half => ["symmetry"; 2],
-            _ => ["back", "front"],
-        });
+        let inner = (0..plane.nodes).filter(|&node| is_inner[node]).collect();
+        let ends = ends(span, grids[0].topology);
         Self { plane, span, order, points, curves, inner, ends }
     }
 
     pub(super) fn nodes(&self) -> usize {
-        self.plane.nodes() * count(self.span)
+        self.plane.nodes * count(self.span)
     }
 
     pub(super) fn coordinates(&self, node: usize) -> [f64; 3] {
-        let nodes = self.plane.nodes();
+        let nodes = self.plane.nodes;
         let [x, y] = self.plane.point(node % nodes);
         [x, y, self.span.map_or(0.0, |span| span.z(node / nodes))]
     }
@@ -196,8 +193,8 @@ impl<'a> Model<'a> {
         let extruded = self.span.is_some();
         match (entity.piece, entity.part) {
             (PlanePiece::Surface, part) if extruded == (part == SpanPart::Between) => Some(CELLS),
-            (PlanePiece::Surface, SpanPart::Back) => self.ends.map(|[back, _]| back),
-            (PlanePiece::Surface, _) => self.ends.map(|[_, front]| front),
+            (PlanePiece::Surface, SpanPart::Back) => self.ends.first().copied(),
+            (PlanePiece::Surface, _) => self.ends.last().copied(),
             (PlanePiece::Curve(curve), part) if extruded == (part == SpanPart::Between) => {
                 Some(self.curves[curve].group)
             }
@@ -224,7 +221,7 @@ impl<'a> Model<'a> {
                 let ends = ends.iter().flatten().map(|&point| self.points[point]);
                 &mut nodes.iter().copied().chain(ends)
             }
-            PlanePiece::Surface => &mut (0..self.plane.nodes()),
+            PlanePiece::Surface => &mut (0..self.plane.nodes),
         };
         let length = self.span.map_or(0.0, |span| span.length);
         let [low, high] = match part {
@@ -242,8 +239,11 @@ impl<'a> Model<'a> {
         })
     }
 
-    /// The nodes on an entity and on none that bounds it: those of one plane, and the planes.
-    fn own_nodes(&self, Entity { piece, part }: Entity) -> (&[usize], std::ops::Range<usize>) {
+    /// The number of nodes on an entity and on none that bounds it, and the k-th of them.
+    pub(super) fn own_nodes(
+        &self,
+        Entity { piece, part }: Entity,
+    ) -> (usize, impl Fn(usize) -> usize + Sync) {
         let nodes = match piece {
             PlanePiece::Point(point) => &self.points[point..=point],
             PlanePiece::Curve(curve) => &self.curves[curve].nodes[..],
@@ -255,19 +255,9 @@ impl<'a> Model<'a> {
             SpanPart::Front => last..last + 1,
             SpanPart::Between => 1..last,
         };
-        (nodes, planes)
-    }
-
-    /// The number of nodes that an entity owns.
-    pub(super) fn own_count(&self, entity: Entity) -> usize {
-        let (nodes, planes) = self.own_nodes(entity);
-        nodes.len() * planes.len()
-    }
-
-    /// The k-th of them.
-    pub(super) fn own_node(&self, entity: Entity, k: usize) -> usize {
-        let (nodes, planes) = self.own_nodes(entity);
-        nodes[k % nodes.len()] + (planes.start + k / nodes.len()) * self.plane.nodes()
+        let all = nodes.len() * planes.len();
+        let place = move |k: usize| (planes.start + k / nodes.len()) * self.plane.nodes;
+        (all, move |k| nodes[k % nodes.len()] + place(k))
     }
 
     /// The elements of an entity that has a group: gmsh's type, how many, and the nodes of the k-th.
@@ -279,7 +269,7 @@ impl<'a> Model<'a> {
             PlanePiece::Curve(curve) => Some(&self.curves[curve].sides),
             PlanePiece::Surface => None,
         };
-        let in_plane = sides.map_or(plane.cells(), <[_]>::len);
+        let in_plane = sides.map_or(plane.cells, <[_]>::len);
         let layers = if between { (count(self.span) - 1) / order } else { 1 };
         let above = if part == SpanPart::Front { count(self.span) - 1 } else { 0 };
         let nodes = move |k: usize| {
@@ -289,7 +279,7 @@ impl<'a> Model<'a> {
                     Some(sides) => plane.node_of_side(sides[place], a),
                     None => plane.node_of(place, [a, b]),
                 };
-                node + (first + c) * plane.nodes()
+                node + (first + c) * plane.nodes
             };
             places.iter().map(node).collect()
         };

@@ -76,14 +76,13 @@ fn convert(path: &Path, mesh: &MeshData<'_>, _: bool) -> Result<Converted, IoErr
 
 /// The first count of cells that the order does not divide.
 fn indivisible(grid: &Grid, span: Option<Span>, order: usize) -> Option<WriteFault> {
-    let mut counts = vec![("cells around", grid.ni - 1), ("cells outward", grid.nj - 1)];
-    counts.push(("cells along the cut", grid.topology.wake()));
+    let around = [("cells around", grid.ni - 1), ("cells outward", grid.nj - 1)];
+    let cut = ("cells along the cut", grid.topology.wake());
     let ends = grid.boundary().into_iter().flat_map(|range| range.on.nodes);
-    counts.extend(
-        ends.filter(|node| node % order > 0).map(|node| ("cells to the end of a patch", node)),
-    );
-    counts.extend(span.map(|span| ("cells over the span", span.cells)));
-    let (what, count) = counts.into_iter().find(|(_, count)| count % order > 0)?;
+    let ends = ends.map(|node| ("cells to the end of a patch", node));
+    let span = span.map(|span| ("cells over the span", span.cells));
+    let mut counts = around.into_iter().chain([cut]).chain(ends).chain(span);
+    let (what, count) = counts.find(|(_, count)| count % order > 0)?;
     Some(WriteFault::Indivisible { what, count, order })
 }
 
@@ -149,17 +148,15 @@ fn write_entities(out: &mut ByteSink<'_>, model: &Model<'_>) -> io::Result<()> {
 
 fn write_nodes(out: &mut ByteSink<'_>, model: &Model<'_>) -> io::Result<()> {
     let entities: Vec<_> =
-        model.entities().into_iter().filter(|entity| model.own_count(*entity) > 0).collect();
+        model.entities().into_iter().filter(|entity| model.own_nodes(*entity).0 > 0).collect();
     let nodes = model.nodes();
     writeln!(out, "$Nodes\n{} {nodes} 1 {nodes}", entities.len())?;
     for entity in entities {
-        let count = model.own_count(entity);
+        let (count, node) = model.own_nodes(entity);
         writeln!(out, "{} {} 0 {count}", entity.dimension(), model.tag(entity))?;
+        pieces::write_lines(out, count, |text, k| writeln!(text, "{}", node(k) + 1))?;
         pieces::write_lines(out, count, |text, k| {
-            writeln!(text, "{}", model.own_node(entity, k) + 1)
-        })?;
-        pieces::write_lines(out, count, |text, k| {
-            let [x, y, z] = model.coordinates(model.own_node(entity, k));
+            let [x, y, z] = model.coordinates(node(k));
             writeln!(text, "{x:e} {y:e} {z:e}")
         })?;
     }

@@ -55,6 +55,9 @@ struct Face {
 pub(super) struct Mesh<'a> {
     zones: Vec<ZonePart<'a>>,
     span: Span,
+    /// Points and cells of all zones.
+    points: usize,
+    pub(super) cells: usize,
     inner_faces: usize,
     /// In the order of their faces.
     patches: Vec<FacePatch>,
@@ -94,7 +97,7 @@ impl<'a> Mesh<'a> {
         let (mut zones, mut points, mut cells): (Vec<ZonePart<'_>>, _, _) = (Vec::new(), 0, 0);
         for (name, part) in own {
             let plane = Welded::of_order(&part.blocks(), 1);
-            let (nodes, own) = (plane.nodes() * span.planes(), plane.cells() * span.cells);
+            let (nodes, own) = (plane.nodes * span.planes(), plane.cells * span.cells);
             zones.push(ZonePart { name, plane, first_point: points, first_cell: cells });
             (points, cells) = (points + nodes, cells + own);
         }
@@ -105,12 +108,12 @@ impl<'a> Mesh<'a> {
         };
         // Each cell has four sides, and those inside are shared by two cells.
         let outside: usize = patches.iter().map(|patch| patch.count(1)).sum();
-        let plane_cells: usize = zones.iter().map(|zone| zone.plane.cells()).sum();
+        let plane_cells: usize = zones.iter().map(|zone| zone.plane.cells).sum();
         let inner_faces =
             span.cells * ((4 * plane_cells - outside) / 2) + (span.cells - 1) * plane_cells;
         let ends = |name: &str, kind: &str, part: fn(usize) -> [usize; 2]| {
             let of_zone = |(number, zone): (usize, &ZonePart<'_>)| {
-                let [first, count] = part(zone.plane.cells());
+                let [first, count] = part(zone.plane.cells);
                 (number, Faces::Ends { first, count })
             };
             let faces = zones.iter().enumerate().map(of_zone).collect();
@@ -127,7 +130,7 @@ impl<'a> Mesh<'a> {
                 patches.push(ends("front", &front, |cells| [cells, cells]));
             }
         }
-        Self { zones, span, inner_faces, patches }
+        Self { zones, span, points, cells, inner_faces, patches }
     }
 
     pub(super) fn patches(&self) -> impl Iterator<Item = &str> {
@@ -142,8 +145,8 @@ impl<'a> Mesh<'a> {
         writeln!(out, "FoamFile\n{{\n    version 2.0;\n    format ascii;\n    class {class};")?;
         if class == "labelList" {
             // Counts for decomposePar and the like, in the words of OpenFOAM.
-            let (points, cells) = (self.points(), self.cells());
-            let (faces, inner) = (self.faces(), self.inner_faces);
+            let Self { points, cells, inner_faces: inner, .. } = self;
+            let faces = self.faces();
             write!(out, "    note \"nPoints:{points}  nCells:{cells}  nFaces:{faces}  ")?;
             writeln!(out, "nInternalFaces:{inner}\";")?;
         }
@@ -152,17 +155,8 @@ impl<'a> Mesh<'a> {
         contents(self, out)
     }
 
-    fn points(&self) -> usize {
-        self.zones.iter().map(|zone| zone.plane.nodes() * self.span.planes()).sum()
-    }
-
-    /// Cells of all zones.
-    pub(super) fn cells(&self) -> usize {
-        self.zones.iter().map(|zone| self.cells_of(zone)).sum()
-    }
-
     fn cells_of(&self, zone: &ZonePart<'_>) -> usize {
-        zone.plane.cells() * self.span.cells
+        zone.plane.cells * self.span.cells
     }
 
     /// Cells of each zone, in order.
@@ -178,7 +172,7 @@ impl<'a> Mesh<'a> {
     /// The inner faces that a cell of a zone owns: those to other cells of the layer, and to the next layer over
     /// the span, where there is one.
     fn owned(&self, zone: &ZonePart<'_>, cell: usize) -> impl Iterator<Item = Face> {
-        let (cells, nodes) = (zone.plane.cells(), zone.plane.nodes());
+        let (cells, nodes) = (zone.plane.cells, zone.plane.nodes);
         let (first_point, first_cell) = (zone.first_point, zone.first_cell);
         let (layer, in_plane) = (cell / cells, cell % cells);
         let owner = first_cell + cell;
@@ -200,7 +194,7 @@ impl<'a> Mesh<'a> {
 
     /// The k-th of the faces of a part of a patch.
     fn outer(&self, zone: &ZonePart<'_>, faces: &Faces, k: usize) -> Face {
-        let (cells, layers) = (zone.plane.cells(), self.span.cells);
+        let (cells, layers) = (zone.plane.cells, self.span.cells);
         let (points, owner) = match faces {
             Faces::Sides { sides, first_corner } => {
                 let (layer, side) = (k / sides.len(), sides[k % sides.len()]);
@@ -216,7 +210,7 @@ impl<'a> Mesh<'a> {
                     let [a, b, c, d] = corners;
                     ([a, d, c, b], cell)
                 } else {
-                    let points = corners.map(|node| node + layers * zone.plane.nodes());
+                    let points = corners.map(|node| node + layers * zone.plane.nodes);
                     (points, (layers - 1) * cells + cell)
                 }
             }
@@ -226,10 +220,10 @@ impl<'a> Mesh<'a> {
     }
 
     fn write_points(&self, out: &mut Writer<'_>) -> io::Result<()> {
-        writeln!(out, "{}\n(", self.points())?;
+        writeln!(out, "{}\n(", self.points)?;
         for ZonePart { plane, .. } in &self.zones {
             for z in (0..self.span.planes()).map(|plane| self.span.z(plane)) {
-                pieces::write_lines(out, plane.nodes(), |text, node| {
+                pieces::write_lines(out, plane.nodes, |text, node| {
                     let [x, y] = plane.point(node);
                     writeln!(text, "({x:e} {y:e} {z})")
                 })?;
@@ -370,7 +364,7 @@ impl Faces {
 
 /// Face over a side of a cell in a layer, seen from outside.
 fn side_of(zone: &ZonePart<'_>, side: CellSide, layer: usize) -> [usize; 4] {
-    let nodes = zone.plane.nodes();
+    let nodes = zone.plane.nodes;
     let [a, b] = zone.plane.ends(side).map(|node| zone.first_point + node + layer * nodes);
     [a, b, b + nodes, a + nodes]
 }

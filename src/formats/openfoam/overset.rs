@@ -44,7 +44,7 @@ fn write_zone_numbers(
     parts: &Mesh<'_>,
 ) -> io::Result<()> {
     head(out, "zoneID")?;
-    writeln!(out, "internalField nonuniform List<scalar> {}\n(", parts.cells())?;
+    writeln!(out, "internalField nonuniform List<scalar> {}\n(", parts.cells)?;
     for (zone, cells) in parts.zone_cells().enumerate() {
         let line = format!("{zone}\n");
         crate::files::pieces::write(out, cells, &|piece| line.as_bytes().repeat(piece.len()))?;

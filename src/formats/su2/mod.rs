@@ -12,20 +12,19 @@ use std::io::{self, Write};
 
 use super::block::ReadFault;
 use super::format::{FileContents, Format, Holds, MeshFile};
-use super::mesh::{Sides, Span, count, layers, planes};
+use super::mesh::{Span, count, ends, layers, planes};
 use super::quads;
 use super::rim::{ReadZone, Reader, condition_of};
 use super::welded::Welded;
 use crate::files::{ByteSink, pieces};
+use crate::grid::Grid;
 use crate::grid::boundary::Patch;
-use crate::grid::{Grid, Topology};
 
 /// Numbers by which VTK and SU2 call an edge, a quadrilateral and a hexahedron.
 const LINE: u8 = 3;
 const QUADRILATERAL: u8 = 9;
 const HEXAHEDRON: u8 = 12;
 
-/// The mesh.
 const MESH: MeshFile = MeshFile {
     names: ["mesh.su2", "mesh.failed.su2"],
     description: "SU2, quadrilaterals, markers `airfoil` and `farfield`",
@@ -71,7 +70,7 @@ pub(super) const FORMAT: Format = Format {
 /// normals of the faces of all markers point out of the flow. A block behind a base has the marker `base` beside it.
 pub fn write_to(out: &mut ByteSink<'_>, grids: &[&Grid], span: Option<Span>) -> io::Result<()> {
     let mesh = Welded::of_order(grids, 1);
-    let (nodes, cells, layers) = (mesh.nodes(), mesh.cells(), layers(span));
+    let (nodes, cells, layers) = (mesh.nodes, mesh.cells, layers(span));
     let (dimensions, cell_type) = if span.is_some() { (3, HEXAHEDRON) } else { (2, QUADRILATERAL) };
     writeln!(out, "NDIME= {dimensions}\nNELEM= {}", cells * layers)?;
     pieces::write_lines(out, cells * layers, |text, cell| {
@@ -121,16 +120,6 @@ pub fn write_to(out: &mut ByteSink<'_>, grids: &[&Grid], span: Option<Span>) -> 
         })?;
     }
     Ok(())
-}
-
-/// Markers of the two ends of the span.
-fn ends(span: Option<Span>, topology: Topology) -> &'static [&'static str] {
-    let plane_is_symmetry = topology.half().is_some();
-    match span {
-        None => &[],
-        Some(span) if span.sides == Sides::Symmetry && !plane_is_symmetry => &["symmetry"],
-        Some(_) => &["back", "front"],
-    }
 }
 
 /// Reads the block that the quadrilaterals make, in any order, with the markers of its sides.
