@@ -91,7 +91,7 @@ fn after_help() -> String {
     let named = FORMATS.iter().filter(|format| !format.extensions.is_empty());
     let (plain, others): (Vec<_>, Vec<_>) =
         named.partition(|format| format.extensions == [format.name]);
-    let plain = joined(plain.into_iter().map(Format::shown), ", ");
+    let plain = joined(plain.into_iter().map(|format| format!(".{}", format.name)), ", ");
     let ends =
         |format: &Format| joined(format.extensions.iter().map(|end| format!(".{end}")), ", ");
     let others = others.iter().map(|format| format!("; {} for {}", ends(format), format.title));
@@ -175,7 +175,7 @@ impl LayoutArguments {
         terminal: &Terminal,
     ) -> Result<Vec<PathBuf>, IoError> {
         // A conversion that was killed here may have left a part of a file.
-        atomic::sweep_beside(output);
+        atomic::sweep(atomic::folder_of(output));
         let settings = Settings {
             compression: self.compression,
             plot3d: self.flavour(),

@@ -114,11 +114,6 @@ pub(crate) fn remove(path: &Path) -> Result<(), IoError> {
     }
 }
 
-/// Sweeps the folder of the file `path`, as [`sweep`] does.
-pub fn sweep_beside(path: &Path) {
-    sweep(folder_of(path));
-}
-
 /// Removes from `folder` the parts of files that processes left incomplete: a part is locked as long as it
 /// is written. Parts that cannot be removed stay.
 pub fn sweep(folder: &Path) {
@@ -210,7 +205,6 @@ impl<'a> Paced<'a> {
         self.file.sync_data()
     }
 
-    /// Waits for the thread that waits for the disk.
     fn wait(&mut self) -> io::Result<()> {
         let ended = |_| io::Error::other("the thread that waits for the disk ended");
         self.disk.take().map_or(Ok(()), |disk| disk.join().map_err(ended)?)
@@ -254,7 +248,7 @@ const LINKS: usize = 40;
 
 /// Target of a path, behind its links.
 #[derive(Debug)]
-pub(super) enum WriteTarget {
+enum WriteTarget {
     /// A file, which a complete one replaces or makes.
     File(PathBuf),
     /// A device, a pipe, or what a process has open: it is written to, and stays.
@@ -262,7 +256,7 @@ pub(super) enum WriteTarget {
 }
 
 impl WriteTarget {
-    pub(super) fn of(path: &Path) -> Self {
+    fn of(path: &Path) -> Self {
         let mut path = path.to_path_buf();
         for _ in 0..LINKS {
             // A missing file, as most are, is open in no process.
@@ -281,7 +275,7 @@ impl WriteTarget {
 }
 
 /// Opens what is written through.
-pub(super) fn open(path: &Path) -> io::Result<File> {
+fn open(path: &Path) -> io::Result<File> {
     // Opened anew, a file that standard output goes to would be written from its start.
     #[cfg(unix)]
     if path.ends_with("fd/1") {
@@ -321,7 +315,7 @@ pub fn check_own(path: &Path, mark: &str) -> Result<(), IoError> {
 }
 
 /// Whether two paths lead to one file, which need not be there.
-pub(super) fn is_same(a: &Path, b: &Path) -> bool {
+fn is_same(a: &Path, b: &Path) -> bool {
     // Links need not be followed one by one where one of the two files alone is there, as a new one and an input.
     if fs::metadata(a).is_ok() != fs::metadata(b).is_ok() {
         return false;
@@ -341,6 +335,6 @@ pub(super) fn is_same(a: &Path, b: &Path) -> bool {
 }
 
 /// The folder of a file.
-pub(super) fn folder_of(path: &Path) -> &Path {
+pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))
 }

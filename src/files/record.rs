@@ -75,7 +75,6 @@ impl RecordFault {
     }
 }
 
-/// The head of a file.
 #[derive(Serialize, Deserialize)]
 struct RecordHead<H> {
     /// Numbers of each list.
@@ -84,9 +83,10 @@ struct RecordHead<H> {
 }
 
 impl Record {
-    /// Returns true if bytes begin as such a file does.
-    pub(crate) fn begins(&self, bytes: &[u8]) -> bool {
-        bytes.starts_with(self.magic)
+    /// Returns true if the file at a path begins as such a file does.
+    pub(crate) fn is_at(&self, path: &Path) -> bool {
+        let begin = contents::read_short(path, self.magic.len() as u64);
+        begin.is_ok_and(|begin| begin.starts_with(self.magic))
     }
 
     /// Writes a file, whole or not at all.
@@ -110,7 +110,6 @@ impl Record {
         })
     }
 
-    /// The bytes of a file.
     pub(crate) fn bytes(&self, path: &Path) -> Result<Vec<u8>, RecordError> {
         let read = contents::read(path, self.memory);
         read.map_err(|source| RecordFault::Unreadable(source).at(path))

@@ -27,21 +27,15 @@ pub static RECORD: Record = Record {
 /// The keys, and their values, that the grid equations of a case depend on.
 pub type Identity = BTreeMap<String, String>;
 
-/// The head of a restart file.
-#[derive(Serialize, Deserialize)]
-struct RestartHead {
-    identity: Identity,
-    history: History,
-}
-
 /// The state of a solve.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Restart {
     /// The equations it belongs to.
     pub identity: Identity,
     /// The steps taken.
     pub history: History,
-    /// The unknowns after these steps.
+    /// The unknowns after these steps, which are no part of the head.
+    #[serde(skip)]
     pub state: Vec<f64>,
 }
 
@@ -55,8 +49,8 @@ pub fn write(
     history: &History,
     state: &[f64],
 ) -> Result<(), IoError> {
-    let head = RestartHead { identity: identity.clone(), history: history.clone() };
-    RECORD.write(path, &head, [state])
+    let (identity, history) = (identity.clone(), history.clone());
+    RECORD.write(path, &Restart { identity, history, state: Vec::new() }, [state])
 }
 
 /// Reads a restart file.
@@ -69,9 +63,8 @@ pub fn read(path: &Path) -> Result<Restart, RecordError> {
 
 /// [`read`] from the bytes of a file; `path` is for messages. For tests.
 pub fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Restart, RecordError> {
-    let read = RECORD.read(bytes).map_err(|fault| fault.at(path))?;
-    let (RestartHead { identity, history }, [state]) = read;
-    Ok(Restart { identity, history, state })
+    let (head, [state]): (Restart, _) = RECORD.read(bytes).map_err(|fault| fault.at(path))?;
+    Ok(Restart { state, ..head })
 }
 
 impl Restart {

@@ -2,9 +2,9 @@
 //! shift, x, y, P0, Q0, φ, ψ, and the amplitudes of the wall terms, all in the frame of the equations. Nodes of blocks around
 //! the grid follow its own in x and y, in the unit of their file.
 
+use std::iter;
 use std::path::Path;
 use std::sync::Arc;
-use std::{io, iter};
 
 use serde::{Deserialize, Serialize};
 
@@ -100,9 +100,7 @@ impl Reference {
 
     /// Whether a file begins as a reference does.
     pub fn is_stored(path: &Path) -> bool {
-        let mut head = [0; 8];
-        let read = |mut file: std::fs::File| io::Read::read_exact(&mut file, &mut head);
-        std::fs::File::open(path).and_then(read).is_ok() && RECORD.begins(&head)
+        RECORD.is_at(path)
     }
 
     /// The reference in the bytes of a file.

@@ -128,14 +128,16 @@ impl Output {
     ) -> Result<(), IoError> {
         names.try_for_each(|name| {
             let name = name.as_ref();
-            let own = || standing(&self.root, name, self.record.get(name)) == Standing::Own;
-            let spared = matches!(name, CASE_FILE | RESTART_FILE) && own();
-            if spared {
-                Ok(())
-            } else {
-                check_apart([Some(&*self.root.join(name))], inputs.iter().copied().map(Some))
+            if matches!(name, CASE_FILE | RESTART_FILE) && self.is_own(name) {
+                return Ok(());
             }
+            check_apart([Some(&*self.root.join(name))], inputs.iter().copied().map(Some))
         })
+    }
+
+    /// Whether a file is as gridgen wrote it.
+    fn is_own(&self, name: &str) -> bool {
+        standing(&self.root, name, self.record.get(name)) == Standing::Own
     }
 
     /// Refuses names under which something stands that gridgen did not write, before the work. Files
@@ -164,9 +166,8 @@ impl Output {
         let mut strangers = Vec::new();
         for entry in entries.flatten() {
             let name = format!("{sole}/{}", entry.file_name().to_string_lossy());
-            let own = standing(&self.root, &name, self.record.get(&name)) == Standing::Own;
             let waiting = entry.file_name().to_string_lossy().starts_with(HOME);
-            if own || waiting || new.contains(&name) {
+            if self.is_own(&name) || waiting || new.contains(&name) {
                 continue;
             }
             if !self.force {
@@ -230,10 +231,9 @@ impl Output {
         let subject = |name: &str| part(name).replace(".failed", "");
         (self.rules.lasting)(name)
             && !names.iter().any(|new| subject(new) == subject(name))
-            && standing(&self.root, name, self.record.get(name)) == Standing::Own
+            && self.is_own(name)
     }
 
-    /// The plan of the exchange for the files that were made.
     fn plan(&self) -> Result<ExchangePlan, IoError> {
         let names =
             names_below(&self.files()).map_err(|source| IoError::new(&self.root, source))?;
@@ -250,13 +250,11 @@ impl Output {
             }
             if (self.rules.editable)(name) || self.lasts(name, &names) {
                 stays.insert(name.clone(), *print);
-            } else if standing(&self.root, name, [print]) == Standing::Own {
+            } else if self.is_own(name) {
                 remove.push(name.clone());
             }
         }
-        if !names.iter().any(|name| name == RESTART_FILE)
-            && standing(&self.root, RESTART_FILE, []) == Standing::Own
-        {
+        if !names.iter().any(|name| name == RESTART_FILE) && self.is_own(RESTART_FILE) {
             remove.push(RESTART_FILE.to_owned());
         }
         let mut folders: Vec<&str> =

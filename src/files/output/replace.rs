@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::digest;
-use crate::files::{IoError, REPORT_FILE, RESTART_FILE, WriteFault, atomic, contents, restart};
+use crate::files::{IoError, REPORT_FILE, RESTART_FILE, WriteFault, atomic, restart};
 
 /// Name of the folder of gridgen's own files.
 pub const HOME: &str = ".gridgen";
@@ -101,7 +101,6 @@ pub(super) fn read(path: &Path) -> Record {
 /// Kind of the file under a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Standing {
-    /// Nothing.
     Nothing,
     /// A file as gridgen wrote it.
     Own,
@@ -109,7 +108,6 @@ pub(super) enum Standing {
     Changed,
     /// A file that gridgen did not write.
     Foreign,
-    /// A folder.
     Folder,
     /// A device, a pipe or a socket.
     Special,
@@ -132,9 +130,7 @@ pub(super) fn standing<'p>(
     }
     // A restart file tells by itself what it is, and is written while the solve goes on.
     if name == RESTART_FILE {
-        let begin = contents::read_short(&path, restart::MAGIC.len() as u64).unwrap_or_default();
-        let own = begin.starts_with(restart::MAGIC);
-        return if own { Standing::Own } else { Standing::Foreign };
+        return if restart::RECORD.is_at(&path) { Standing::Own } else { Standing::Foreign };
     }
     let mut prints = prints.into_iter().peekable();
     if prints.peek().is_none() {
@@ -144,7 +140,6 @@ pub(super) fn standing<'p>(
     if own { Standing::Own } else { Standing::Changed }
 }
 
-/// Plan of an exchange of files.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ExchangePlan {
     /// Whether files are replaced that gridgen did not write.
@@ -260,7 +255,7 @@ impl ExchangePlan {
             }
             let beside = put.source(root);
             fs::copy(&made, &beside).map_err(refused)?;
-            fs::File::open(&beside).and_then(|file| file.sync_data()).map_err(refused)?;
+            File::open(&beside).and_then(|file| file.sync_data()).map_err(refused)?;
         }
         Ok(())
     }
@@ -352,34 +347,27 @@ fn place(source: &Path, path: &Path) -> Result<(), IoError> {
     if let Some(folder) = path.parent() {
         atomic::create_folder(folder)?;
     }
-    let replaced = held(path);
-    fs::rename(source, path).map_err(|source| IoError::new(path, source))?;
-    let_go(replaced);
-    Ok(())
+    let rename = || fs::rename(source, path).map_err(|source| IoError::new(path, source));
+    without_waiting(path, rename)
 }
 
 /// Removes a file, or nothing where there is none.
 fn remove(path: &Path) -> Result<(), IoError> {
-    let removed = held(path);
-    atomic::remove(path)?;
-    let_go(removed);
-    Ok(())
+    without_waiting(path, || atomic::remove(path))
 }
 
 /// Bytes of a file that takes the system long to remove.
 const LARGE: u64 = 16 << 20;
 
-/// A large file, open: no more than its name goes at once then, and the rest when it is closed.
-/// Elsewhere than on Unix the name would stay, too.
-fn held(path: &Path) -> Option<fs::File> {
+/// Does `work`, after which the file at `path` is gone. A large one is open meanwhile: no more than its name goes at once
+/// then, and the rest when another thread closes it. Elsewhere than on Unix the name would stay, too.
+fn without_waiting(path: &Path, work: impl FnOnce() -> Result<(), IoError>) -> Result<(), IoError> {
     let large = fs::symlink_metadata(path).is_ok_and(|it| it.is_file() && it.len() >= LARGE);
-    if cfg!(unix) && large { fs::File::open(path).ok() } else { None }
-}
-
-/// Closes a removed file without waiting for the system.
-fn let_go(file: Option<fs::File>) {
-    if let Some(file) = file {
+    let held = if cfg!(unix) && large { File::open(path).ok() } else { None };
+    work()?;
+    if let Some(file) = held {
         // Without another thread it is done here.
         let _ = std::thread::Builder::new().spawn(move || drop(file));
     }
+    Ok(())
 }
