@@ -2,7 +2,7 @@
 
 use super::mesh::Span;
 use super::plot3d::layout::Flavour;
-use crate::grid::boundary::{Outside, Patch};
+use crate::grid::boundary::{Outside, Patch, SideKind};
 use crate::grid::vector::{between, distance};
 use crate::grid::{Grid, Symmetry};
 use crate::overset::{Rim, SearchBox, Zone};
@@ -43,7 +43,6 @@ impl<'a> MeshData<'a> {
         self.zones[0].grid
     }
 
-    /// The parts that its zones are.
     pub(super) fn parts(&self) -> Parts {
         Parts::of_zones(&self.zones)
     }
@@ -70,6 +69,21 @@ impl<'a> MeshData<'a> {
         }
     }
 
+    /// The patches of the outer line that are no walls, each once by its name, and the condition on each; none where there
+    /// are no others than those of the topology.
+    pub(super) fn sides(&self) -> Option<Vec<(&'static str, SideKind)>> {
+        match &given(&self.zones)[..] {
+            [] => self.grid().outside.as_ref().map(Outside::kinds),
+            all => {
+                Some(all.iter().filter_map(|patch| Some((patch.name(), patch.kind()?))).collect())
+            }
+        }
+    }
+
+    pub(super) fn reference(&self) -> ForceReference {
+        self.settings.reference.unwrap_or_else(|| ForceReference::of(self.grid()))
+    }
+
     /// The grids of its zones.
     pub fn blocks(&self) -> Vec<&'a Grid> {
         self.zones.iter().map(|zone| zone.grid).collect()
@@ -89,18 +103,13 @@ pub(super) fn given(zones: &[Zone<'_>]) -> Vec<Patch> {
     patches
 }
 
-/// Names of the zones of a C-grid around a base and of the block behind that.
-pub const AROUND_AND_BEHIND: [&str; 2] = ["around", "behind"];
-
-/// Names of the zones of a cascade.
-const OF_CASCADE: [&str; 4] = ["blade", "passage", "ahead", "behind"];
-
-/// Names of the zones of a section whose grid has `count` blocks.
+/// Names of the zones of a section whose grid has `count` blocks: one, a C-grid around a base and the block behind that, or
+/// those of a cascade.
 pub fn block_names(count: usize) -> &'static [&'static str] {
     match count {
         0 | 1 => &[""],
-        2 => &AROUND_AND_BEHIND,
-        _ => &OF_CASCADE,
+        2 => &["around", "behind"],
+        _ => &["blade", "passage", "ahead", "behind"],
     }
 }
 
@@ -124,11 +133,10 @@ impl Parts {
         }
     }
 
-    /// The parts that zones of these names are.
     pub(super) fn of<'n>(names: impl IntoIterator<Item = &'n str>) -> Self {
         match names.into_iter().next() {
             None | Some("") => Self::Whole,
-            Some(name) if [AROUND_AND_BEHIND[0], OF_CASCADE[0]].contains(&name) => Self::Blocks,
+            Some(name) if [2, 4].iter().any(|&count| name == block_names(count)[0]) => Self::Blocks,
             Some(_) => Self::Overset,
         }
     }

@@ -89,12 +89,10 @@ pub(super) struct Folder {
     pub(super) parts: fn(Parts) -> Vec<&'static str>,
     /// Finds what older files that stay in the folder of this name of an output lack.
     pub(super) lacks: fn(&Output, &str, &MeshData<'_>) -> Vec<String>,
-    /// Most faces of a mesh.
-    pub(super) most_faces: u128,
 }
 
 /// Most nodes in a direction, and the largest number of a face: 32-bit numbers with a sign.
-pub(super) const LABELS: u128 = i32::MAX as u128;
+const LABELS: u128 = i32::MAX as u128;
 /// Bytes of the coordinates of a node, which formats count in 63 bits for a mesh.
 const NODE_BYTES: u128 = 24;
 
@@ -139,12 +137,11 @@ impl MeshFile {
             return refused("nodes", nodes, most);
         }
         let faces: u128 = sizes().map(faces).sum();
-        match self.contents {
-            FileContents::Folder(Folder { most_faces: most, .. }) if faces > most => {
-                refused("faces", faces, most)
-            }
-            _ => check_disk(path, nodes * u128::from(self.least_bytes)),
+        // The files of a folder number faces, too.
+        if matches!(self.contents, FileContents::Folder(_)) && faces > LABELS {
+            return refused("faces", faces, LABELS);
         }
+        check_disk(path, nodes * u128::from(self.least_bytes))
     }
 
     /// Writes it to `path`, or replaces it there.
@@ -202,18 +199,7 @@ pub(super) fn of_zone(name: &str, zone: &str) -> String {
     }
 }
 
-/// Whether the name of a file has one of these ends.
-pub(super) fn is_named(path: &Path, ends: &[&str]) -> bool {
-    let named = |end: &&str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(end));
-    ends.iter().any(named)
-}
-
 impl Format {
-    /// The format in messages: `.vts`, or `Plot3D` where the end of a name is not its word.
-    pub fn shown(&self) -> String {
-        if self.extensions == [self.name] { [".", self.name].concat() } else { self.title.into() }
-    }
-
     /// The files that are written with these settings of a section, its blocks, or several zones.
     fn files_with(
         &self,
@@ -251,11 +237,7 @@ impl Format {
         self.files_with(settings, several).flat_map(claims).collect()
     }
 
-    /// Refuses zones of these names and sizes, plane or extruded, that the format cannot number or the disk of
-    /// `folder` has no room for.
-    ///
-    /// # Errors
-    /// [`WriteFault::TooLarge`], [`WriteFault::NoRoom`].
+    /// Refuses zones of these names and sizes by [`MeshFile::check`], before a file is written into `folder`.
     pub(crate) fn check(
         &self,
         folder: &Path,
@@ -274,9 +256,6 @@ impl Format {
     }
 
     /// Writes the files of a mesh into `folder`; returns them.
-    ///
-    /// # Errors
-    /// [`IoError`] of the first file that cannot be written.
     pub(crate) fn write(
         &self,
         folder: &Path,
@@ -327,12 +306,6 @@ impl Format {
 impl PartialEq for Format {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
-    }
-}
-
-impl PartialEq<str> for Format {
-    fn eq(&self, name: &str) -> bool {
-        self.name == name
     }
 }
 

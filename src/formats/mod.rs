@@ -31,14 +31,13 @@ use std::path::{Path, PathBuf};
 use serde::de::{Deserialize, Deserializer, Error};
 
 pub use self::block::{ReadError, ReadFault};
-pub use self::data::{
-    AROUND_AND_BEHIND, Compression, ForceReference, MeshData, Settings, block_names,
-};
+pub use self::data::{Compression, ForceReference, MeshData, Settings, block_names};
+use self::format::FileContents;
 pub use self::format::{Converted, Format, Holds, MeshFile};
-use self::format::{FileContents, is_named};
 pub use self::mesh::{Sides, Span};
 pub use self::read::{Contents, Mesh, Zones};
 use self::read::{check_foreign, finished};
+use self::rim::Reader;
 use crate::files::output::FolderRules;
 use crate::files::{IoError, WriteFault};
 
@@ -96,7 +95,8 @@ impl Format {
 
     /// The format of a file by the end of its name.
     pub fn of_path(path: &Path) -> Option<&'static Self> {
-        FORMATS.iter().find(|format| is_named(path, format.extensions))
+        let has = |end: &&str| path.extension().is_some_and(|own| own.eq_ignore_ascii_case(end));
+        FORMATS.iter().find(|format| format.extensions.iter().any(has))
     }
 
     /// The format of a file by the end of its name; without an end the format that is a folder, a case of OpenFOAM.
@@ -189,18 +189,14 @@ pub fn contents_from_bytes(
 ) -> Result<Contents, ReadError> {
     let head = &bytes[..bytes.len().min(4096)];
     let mut notes = Vec::new();
-    let own =
-        FORMATS.iter().filter_map(|format| Some((format.extensions, format.reader.as_ref()?)));
-    let readers: Vec<_> = own.chain([(&[][..], &tecplot::READER)]).collect();
+    let begins = |reader: &&Reader| reader.begins.is_some_and(|begins| begins(head));
+    let own = FORMATS.iter().filter_map(|format| format.reader.as_ref());
+    let begun = own.chain([&tecplot::READER]).find(begins);
     let mut read = || {
-        let begun =
-            readers.iter().find(|(_, reader)| reader.begins.is_some_and(|begins| begins(head)));
         begun.map_or_else(|| check_foreign(bytes), |_| Ok(()))?;
+        let named = || Format::of_path(path).and_then(|format| format.reader.as_ref());
         // Nothing tells Plot3D from other files but that it fits.
-        let named = || {
-            readers.iter().find(|(ends, reader)| reader.begins.is_some() && is_named(path, ends))
-        };
-        let reader = begun.or_else(named).map_or(&plot3d::READER, |(_, reader)| reader);
+        let reader = begun.or_else(named).unwrap_or(&plot3d::READER);
         let mut zones =
             (reader.zones)(bytes, &mut notes).map_err(|fault| fault.with_hint(reader.hint))?;
         if let Some(map) = map.filter(|_| reader.begins.is_none()) {

@@ -14,11 +14,7 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 /// The header ends at a multiple of this.
 const ALIGNMENT: usize = 64;
 
-/// Memory for a byte of a file.
 const MEMORY_A_BYTE: u64 = 2;
-
-/// Shape and values of an array.
-pub type Array = (Vec<usize>, Vec<f64>);
 
 /// Reads an array of this shape.
 ///
@@ -40,7 +36,7 @@ pub fn begins(bytes: &[u8]) -> bool {
 }
 
 /// Shape and values of the bytes of a file. For tests.
-pub fn parsed(bytes: &[u8]) -> Result<Array, ReadFault> {
+pub fn parsed(bytes: &[u8]) -> Result<(Vec<usize>, Vec<f64>), ReadFault> {
     let wrong = |reason: &'static str| ReadFault::Layout {
         reason: reason.into(),
         hint: "write it by numpy.save(FILE, numpy.ascontiguousarray(array, dtype=\"<f8\"))",

@@ -8,9 +8,7 @@ use crate::case::{OutputOptions, PlacedCase, Problem};
 use crate::error::Error;
 use crate::files::output::Output;
 use crate::files::{self, IoError};
-use crate::formats::{
-    self, AROUND_AND_BEHIND, ForceReference, Format, MeshData, Settings, Span, block_names,
-};
+use crate::formats::{self, ForceReference, Format, MeshData, Settings, Span, block_names};
 use crate::grid::{FAR_FIELD_CENTRE, Grid, Topology};
 use crate::overset::{SearchBox, Zone};
 use crate::report::{Figures, ReportFile, report_files};
@@ -91,7 +89,7 @@ impl<'a> OutputFiles<'a> {
         let mut files = Self::new(&case.output, (vec![""], None), sizes, reference);
         files.settings.reynolds = case.grid.reynolds;
         if let (Topology::Blunt { wake }, Some(cells)) = (problem.topology, case.grid.base_cells) {
-            files.zones = AROUND_AND_BEHIND.to_vec();
+            files.zones = block_names(2).to_vec();
             files.sizes.push([wake + 1, cells + 1]);
         }
         if let (Some([a, b, c, d]), Some(cascade)) = (problem.corners, &case.cascade) {

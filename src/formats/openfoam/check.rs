@@ -89,34 +89,23 @@ fn rounded(value: f64, scale: f64, digits: u8) -> f64 {
 pub fn objections(grids: &[&Grid], span: Option<Span>) -> Vec<Objection> {
     let plane = Welded::of_order(grids, 1);
     let depth = span.map(|span| span.length / span.cells as f64);
-    let inside = (0..plane.cells())
+    let inside = (0..plane.cells)
         .into_par_iter()
         .map(|cell| of_cell(&plane, cell, depth))
-        .reduce(Tallies::default, Tallies::merged);
+        .reduce(Tallies::none, Tallies::merged);
     // A value inside is preferred to an equal one on the rim.
-    let tallies = inside.merged(of_rim(&plane));
-    let seen = Measure::ALL.into_iter().zip(tallies.0).filter(|(_, tally)| tally.count > 0);
-    let objection = |(measure, Tally { count, worst, at })| Objection {
-        measure,
-        count: count * layers(span),
-        worst,
-        at,
-    };
-    seen.map(objection).collect()
+    let found = inside.merged(of_rim(&plane)).0.into_iter().filter(|found| found.count > 0);
+    found.map(|found| Objection { count: found.count * layers(span), ..found }).collect()
 }
 
-/// The number above a limit, and the worst.
-#[derive(Debug, Clone, Copy, Default)]
-struct Tally {
-    count: usize,
-    worst: f64,
-    at: [f64; 2],
-}
-
-#[derive(Debug, Clone, Copy, Default)]
-struct Tallies([Tally; 3]);
+/// The objections by each measure in a layer of cells, perhaps none.
+struct Tallies([Objection; 3]);
 
 impl Tallies {
+    fn none() -> Self {
+        Self(Measure::ALL.map(|measure| Objection { measure, count: 0, worst: 0.0, at: [0.0; 2] }))
+    }
+
     fn see(&mut self, measure: Measure, value: f64, at: [f64; 2]) {
         let tally = &mut self.0[measure as usize];
         tally.count += usize::from(value > measure.limit());
@@ -129,7 +118,7 @@ impl Tallies {
     fn merged(self, other: Self) -> Self {
         Self(std::array::from_fn(|k| {
             let (a, b) = (self.0[k], other.0[k]);
-            Tally { count: a.count + b.count, ..if b.worst > a.worst { b } else { a } }
+            Objection { count: a.count + b.count, ..if b.worst > a.worst { b } else { a } }
         }))
     }
 }
@@ -140,7 +129,7 @@ fn corners(plane: &Welded<'_>, cell: usize) -> Corners {
 
 /// A cell, `depth` long over the span, and the faces to others that it owns.
 fn of_cell(plane: &Welded<'_>, cell: usize, depth: Option<f64>) -> Tallies {
-    let mut tallies = Tallies::default();
+    let mut tallies = Tallies::none();
     let own = &corners(plane, cell);
     let centre = centroid(own);
     tallies.see(Measure::AspectRatio, prism_aspect_ratio(own, depth), centre);
@@ -156,7 +145,7 @@ fn of_cell(plane: &Welded<'_>, cell: usize, depth: Option<f64>) -> Tallies {
 }
 
 fn of_rim(plane: &Welded<'_>) -> Tallies {
-    let mut tallies = Tallies::default();
+    let mut tallies = Tallies::none();
     for CellSide { cell, side } in plane.rims().into_iter().flat_map(|(_, sides)| sides) {
         let corners = &corners(plane, cell);
         let edge = edge(corners, side);

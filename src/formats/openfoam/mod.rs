@@ -20,7 +20,7 @@ pub(super) use read::{READ, READ_HINT, mesh_in, no_mesh, zones};
 
 use self::setup::{OVERSET_SETUP, SETUP, VISCOUS_SETUP, choices, write_text};
 use super::data::{MeshData, Parts};
-use super::format::{Converted, FileContents, Folder, Format, Holds, LABELS, MeshFile};
+use super::format::{Converted, FileContents, Folder, Format, Holds, MeshFile};
 use crate::files::output::{FolderRules, Output};
 use crate::files::{IoError, atomic};
 
@@ -43,12 +43,7 @@ pub(super) const FORMAT: Format = Format {
         dimensions: None,
         // Coordinates are text.
         least_bytes: 24,
-        contents: FileContents::Folder(Folder {
-            write: make,
-            parts: names,
-            lacks,
-            most_faces: LABELS,
-        }),
+        contents: FileContents::Folder(Folder { write: make, parts: names, lacks }),
     }],
     refuses_zones: None,
     convert: Some(|path, m, force| {
@@ -59,7 +54,6 @@ pub(super) const FORMAT: Format = Format {
     reader: None,
 };
 
-/// The mesh within the case.
 const MESH: &str = "constant/polyMesh";
 
 /// The fields of a case at its start.
@@ -103,7 +97,6 @@ fn make(path: &Path, mesh: &MeshData<'_>) -> Result<(), IoError> {
     Ok(())
 }
 
-/// The files of the mesh of a section or of several zones.
 fn mesh_files(several: bool) -> impl Iterator<Item = mesh::Part> {
     mesh::PARTS.into_iter().chain(several.then_some(mesh::CELL_ZONES))
 }
@@ -119,7 +112,8 @@ fn names(parts: Parts) -> Vec<&'static str> {
 pub(super) const RULES: FolderRules = FolderRules {
     editable: is_setup,
     sole: mesh_of,
-    completing: is_list_of_patches,
+    // OpenFOAM reads no mesh without its list of patches.
+    completing: |name| mesh_of(name).is_some() && ends_with(name, "boundary"),
     ..FolderRules::NONE
 };
 
@@ -133,11 +127,6 @@ pub(super) fn is_setup(name: &str) -> bool {
 fn mesh_of(name: &str) -> Option<&str> {
     let (folder, _) = name.rsplit_once('/')?;
     ends_with(folder, MESH).then_some(folder)
-}
-
-/// Whether a name belongs to the list of patches, without which OpenFOAM reads no mesh.
-fn is_list_of_patches(name: &str) -> bool {
-    mesh_of(name).is_some() && ends_with(name, "boundary")
 }
 
 /// Whether `name` ends with the parts of `end`.

@@ -5,10 +5,9 @@ use std::path::Path;
 use std::{fs, io};
 
 use crate::files::{IoError, atomic};
-use crate::formats::data::{ForceReference, MeshData, Parts, given};
+use crate::formats::data::{ForceReference, MeshData, Parts};
 use crate::formats::mesh::{Sides, Span};
-use crate::grid::SideKind;
-use crate::grid::boundary::period;
+use crate::grid::boundary::{SideKind, period};
 
 /// The script that solves the case.
 const SCRIPT: &str = "Allrun";
@@ -82,8 +81,7 @@ const RELAXATION: [&str; 2] = [
 
 /// The words of the texts that depend on the mesh, and their replacements.
 pub(super) fn choices(mesh: &MeshData<'_>) -> Vec<(&'static str, String)> {
-    let reference = mesh.settings.reference.unwrap_or_else(|| ForceReference::of(mesh.grid()));
-    let ForceReference { length, centre: [x, y] } = reference;
+    let ForceReference { length, centre: [x, y] } = mesh.reference();
     let span = mesh.span.unwrap_or(Span::ONE).length;
     let names = mesh.walls();
     let forces = |name: &str, patches: &str| {
@@ -131,7 +129,7 @@ pub(super) fn choices(mesh: &MeshData<'_>) -> Vec<(&'static str, String)> {
 
 /// The entry of the far field in each field, and the entries of the sides of a box in its place.
 fn sides(mesh: &MeshData<'_>, viscosity: f64) -> Vec<(&'static str, String)> {
-    let Some(outside) = &mesh.grid().outside else { return Vec::new() };
+    let Some(kinds) = mesh.sides() else { return Vec::new() };
     let [nu_tilda, nut] = [3.0 * viscosity, FREE_RATIO * viscosity].map(|nu| nu.to_string());
     let inviscid = viscosity == 0.0;
     let transported = |entry: &'static str, far: &str, value: &str, wall: &str| {
@@ -171,10 +169,6 @@ fn sides(mesh: &MeshData<'_>, viscosity: f64) -> Vec<(&'static str, String)> {
             "nutUSpaldingWallFunction; value uniform 0",
         ),
     ];
-    let kinds = match &given(&mesh.zones)[..] {
-        [] => outside.kinds(),
-        all => all.iter().filter_map(|patch| Some((patch.name(), patch.kind()?))).collect(),
-    };
     let entries = |(entry, [far, inlet, outlet, wall]): (&'static str, [String; 4])| {
         let of = |kind: &SideKind| match kind {
             SideKind::FarField => far.as_str(),

@@ -20,8 +20,7 @@ use super::data::{MeshData, Parts};
 use super::format::{Converted, FileContents, Format, Holds, MeshFile};
 use super::nmf;
 use super::rim::Reader;
-use crate::files::atomic::check_own;
-use crate::files::atomic::{self, Made, Writer};
+use crate::files::atomic::{self, Made, Writer, check_own};
 use crate::files::{ByteSink, IoError};
 
 /// Single precision and two dimensions; as text a number is longer.

@@ -144,18 +144,14 @@ impl<'a> Block<'a> {
         Ok(())
     }
 
-    /// Bytes of a number.
-    fn width(&self) -> usize {
-        match self.flavour.precision {
-            NumberPrecision::Single => size_of::<f32>(),
-            NumberPrecision::Double => size_of::<f64>(),
-        }
-    }
-
     /// Bytes of what follows the size.
     fn bytes(&self) -> u64 {
+        let width = match self.flavour.precision {
+            NumberPrecision::Single => size_of::<f32>(),
+            NumberPrecision::Double => size_of::<f64>(),
+        };
         let blank = if self.flavour.blanking { size_of::<i32>() } else { 0 };
-        let point = self.coordinates.len() * self.width() + blank;
+        let point = self.coordinates.len() * width + blank;
         self.points() as u64 * point as u64
     }
 

@@ -5,10 +5,9 @@
 use std::io;
 
 use crate::files::ByteSink;
-use crate::formats::data::{ForceReference, MeshData, given};
+use crate::formats::data::{ForceReference, MeshData};
 use crate::formats::mesh::Sides;
-use crate::grid::boundary::period;
-use crate::grid::{Outside, SideKind};
+use crate::grid::boundary::{SideKind, period};
 
 /// Mach number, temperature in K and pressure in Pa of the free stream: those of `su2.cfg`, and SU2's default.
 const MACH: f64 = 0.15;
@@ -22,13 +21,9 @@ pub(super) fn write_to(
     file: &str,
     ends: &[&str],
 ) -> io::Result<()> {
-    let reference = mesh.settings.reference.unwrap_or_else(|| ForceReference::of(mesh.grid()));
-    let ForceReference { length, centre: [x, y] } = reference;
+    let ForceReference { length, centre: [x, y] } = mesh.reference();
     let span = mesh.span.map_or(1.0, |span| span.length);
-    let sides = match &given(&mesh.zones)[..] {
-        [] => mesh.grid().outside.as_ref().map(Outside::kinds),
-        all => Some(all.iter().filter_map(|patch| Some((patch.name(), patch.kind()?))).collect()),
-    };
+    let sides = mesh.sides();
     let of = |asked: &[SideKind]| -> Vec<&str> {
         let sides = sides.iter().flatten().filter(|(_, kind)| asked.contains(kind));
         sides.map(|(name, _)| *name).collect()
