@@ -31,7 +31,6 @@ errors! {
         #[error("cannot be read: {0}")]
         #[hint = contents::hint]
         Unreadable(io::Error),
-        /// The mesh does not fit the memory.
         #[error(transparent)]
         #[hint("{}", memory::HINT)]
         #[class(Input)]
@@ -72,7 +71,6 @@ errors! {
         #[error("line {line}: `{found}`, two numbers x y were expected")]
         #[hint("give a line x y for each point")]
         NoPoint { line: usize, found: String },
-        /// An array of another shape.
         #[error("an array of shape {found}, {expected} was expected")]
         #[hint("give an array of that shape, in the order of the reference")]
         Shape { expected: String, found: String },
@@ -255,7 +253,6 @@ pub(super) fn rows(
     Ok(([ni, nj], nodes.ok_or(UNSTRUCTURED)?))
 }
 
-/// Refuses a mesh whose number of values does not fit the memory.
 pub(super) fn check_memory(numbers: usize) -> Result<(), NotEnoughMemory> {
     memory::check((numbers as u64).saturating_mul(NUMBER_BYTES))
 }
@@ -290,7 +287,6 @@ fn extruded(coordinates: &[Vec<f64>], [ni, nj, nk]: [usize; 3], axis: usize) -> 
     repeated == 2 && coordinates.iter().all(|values| repeats(values) || level(values))
 }
 
-/// The two coordinates that vary.
 fn varying(coordinates: Vec<Vec<f64>>) -> Option<[Vec<f64>; 2]> {
     let extent = |values: &[f64]| {
         let low = values.iter().copied().fold(f64::INFINITY, f64::min);

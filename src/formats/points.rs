@@ -8,7 +8,6 @@ use super::npy;
 use crate::diagnostics::excerpt;
 use crate::files::{IoError, atomic};
 
-/// Memory for a byte of a file.
 const MEMORY_A_BYTE: u64 = 8;
 
 /// Reads points in their order. In text `#` begins a comment, commas are blanks, and lines before the first

@@ -223,7 +223,6 @@ impl ZoneRecord {
         Some((1..=variables).map(count).collect())
     }
 
-    /// Takes this number of values.
     fn values(&self, words: &mut Words<'_>, all: usize) -> Result<Vec<f64>, ReadFault> {
         let mut values: Vec<f64> = Vec::with_capacity(all);
         while values.len() < all {

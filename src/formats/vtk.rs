@@ -72,7 +72,6 @@ impl<'a> VtkLines<'a> {
         line.trim_ascii()
     }
 
-    /// Takes the values of an array.
     fn values(&mut self, name: &str, kind: &str, count: usize) -> Result<&'a [u8], ReadFault> {
         let bytes = match kind.trim_start_matches("unsigned_") {
             "bit" => count.div_ceil(8),

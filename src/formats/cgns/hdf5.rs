@@ -38,7 +38,6 @@ const ATTRIBUTE: u16 = 0x0c;
 /// Writes the numbers of an array, little-endian.
 pub(super) type Fill<'a> = Box<dyn Fn(&mut ByteSink<'_>) -> io::Result<()> + 'a>;
 
-/// Type of the numbers of an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Number {
     /// Characters, as 8-bit integers.
@@ -108,7 +107,6 @@ impl<'a> Array<'a> {
     }
 }
 
-/// A node of a CGNS tree.
 pub(super) struct Node<'a> {
     name: Cow<'static, str>,
     label: &'static str,
@@ -237,7 +235,6 @@ fn superblock(root: u64, end: u64) -> Vec<u8> {
     bytes
 }
 
-/// An object header with these messages.
 fn object_header(messages: &[(u16, Vec<u8>)]) -> Vec<u8> {
     let mut body = Vec::new();
     for (kind, message) in messages {

@@ -117,7 +117,6 @@ pub fn write_to(out: &mut ByteSink<'_>, zones: &[Zone<'_>], span: Option<Span>) 
     hdf5::write(out, vec![version, base])
 }
 
-/// A family of boundaries with its condition.
 fn family<'a>((name, condition): (&str, &str)) -> Node<'a> {
     let condition = Node::new("FamilyBC", "FamilyBC_t").text(condition);
     Node::new(name.to_owned(), "Family_t").above([condition])
@@ -197,7 +196,6 @@ impl<'a> Block<'a> {
         if self.overset { (self.zone.name, AIRFOIL.1) } else { AIRFOIL }
     }
 
-    /// Its node among those of all blocks.
     fn node(&self, blocks: &[Block<'_>]) -> Node<'a> {
         let (size, none) = (self.size(), [0; 3]);
         let cells: Vec<i32> = size.iter().map(|n| n - 1).collect();
@@ -251,7 +249,6 @@ impl<'a> Block<'a> {
         part
     }
 
-    /// The points of a segment.
     fn part(&self, on: Segment) -> Part {
         let across = on.side.across();
         let mut part = self.points(across, if on.side.is_last() { self.size[across] } else { 1 });

@@ -21,7 +21,6 @@ impl From<Error> for ReadFault {
     }
 }
 
-/// Reads all structured zones.
 pub(super) fn parse(bytes: &[u8], notes: &mut Vec<String>) -> Result<Vec<ReadZone>, ReadFault> {
     let file = File::from_bytes(bytes.to_vec())?;
     let (mut found, mut families) = (Vec::new(), HashMap::new());
@@ -109,7 +108,6 @@ fn ends(on: Segment, to: Segment, zones: &[ReadZone]) -> Option<[Patch; 2]> {
     (far && (0..on.count()).all(is_one)).then_some(ends)
 }
 
-/// The coordinates of a zone.
 fn block(name: &str, zone: &Group, file: usize) -> Result<Block, ReadFault> {
     if text(&zone.group("ZoneType")?)? != "Structured" {
         return Err(format!("the zone `{name}` is not structured").into());
@@ -159,7 +157,6 @@ fn text(node: &Group) -> Result<String, ReadFault> {
     Ok(String::from_utf8_lossy(&letters).trim_matches(['\0', ' ']).to_owned())
 }
 
-/// The integers of a node.
 fn numbers(array: &Dataset) -> Result<Vec<i64>, ReadFault> {
     checked(array, SHORT)?;
     Ok(array.read_i64()?)
@@ -196,7 +193,6 @@ fn segment(
     if on_side { Ok(Some(segment)) } else { Err(fault().into()) }
 }
 
-/// The condition of a boundary of this type and name.
 fn kind(condition: &str, name: &str) -> Condition {
     match condition {
         "BCWallInviscid" => Some(SideKind::Slip),

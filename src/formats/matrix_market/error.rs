@@ -55,7 +55,6 @@ errors! {
         #[error("{entries} entries leave nearly all of {rows} rows empty")]
         #[hint("{SIZES}")]
         TooManyRows { rows: u64, entries: u64 },
-        /// The matrix does not fit the memory.
         #[error(transparent)]
         #[hint("{}", memory::HINT)]
         #[class(Input)]

@@ -39,7 +39,6 @@ pub(super) fn number(word: &[u8]) -> Option<u64> {
     word.iter().try_fold(0, join)
 }
 
-/// Layout of the entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EntryLayout {
     /// Row, column, value.

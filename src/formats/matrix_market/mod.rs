@@ -25,7 +25,6 @@ use crate::files::{IoError, atomic, contents, pieces};
 use crate::memory;
 use crate::sparse::Csr;
 
-/// First bytes of a file packed by gzip.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// Memory for a byte of text: an entry of four bytes, `1 1` and the end of its line, becomes two of
@@ -79,7 +78,6 @@ pub fn read_columns(path: &Path) -> Result<(usize, Vec<Vec<f64>>), MatrixMarketE
     })
 }
 
-/// The bytes of a file as they stand.
 fn bytes(path: &Path) -> Result<Vec<u8>, MatrixMarketError> {
     contents::read(path, MEMORY_A_BYTE).map_err(|source| MatrixMarketError {
         path: path.to_path_buf(),
@@ -139,7 +137,6 @@ fn believe_rows(header: &Header, total: u64) -> Result<(), MatrixMarketFault> {
 /// Bytes of a line that are looked at for a message.
 const SHOWN: usize = 240;
 
-/// The line that begins at an offset.
 fn line(text: &[u8], offset: usize) -> SourceLine {
     let number = text[..offset].split(|&byte| byte == b'\n').count();
     let rest = &text[offset..text.len().min(offset + SHOWN)];

@@ -12,7 +12,6 @@ use crate::grid::boundary::{Patch, SideKind};
 /// The files of the folder that are read.
 pub(in crate::formats) const READ: [&str; 3] = ["points", "faces", "boundary"];
 
-/// The hint for files that are laid out otherwise.
 pub(in crate::formats) const READ_HINT: &str = "give a polyMesh in text (writeFormat ascii) of one block of hexahedra, or of blocks in rows, extruded along x, y or z";
 
 /// The folder of the mesh within that of a case.
@@ -21,7 +20,6 @@ pub(in crate::formats) fn mesh_in(path: &Path) -> Option<PathBuf> {
     folders.into_iter().find(|folder| READ.iter().all(|name| folder.join(name).is_file()))
 }
 
-/// The fault of a folder without a mesh.
 pub(in crate::formats) fn no_mesh() -> ReadFault {
     ReadFault::Layout {
         reason: "a folder without points, faces and boundary in constant/polyMesh; a case of OpenFOAM was expected".into(),

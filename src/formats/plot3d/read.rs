@@ -18,7 +18,6 @@ pub(in crate::formats) const NUMBERS_A_BYTE: usize = 16;
 /// Coordinates beyond this are not those of a grid but bytes read in the wrong layout.
 const LARGEST: f64 = 1e30;
 
-/// A header and its contents.
 struct Header {
     /// Words it takes.
     words: usize,
@@ -83,7 +82,6 @@ impl Header {
 /// A layout that fits, in words, and the result of reading with it.
 type Fit = (String, Vec<Block>);
 
-/// Reads the blocks of a file.
 pub(super) fn zones(bytes: &[u8], notes: &mut Vec<String>) -> Result<Vec<ReadZone>, ReadFault> {
     let text = bytes.iter().take(4096).all(|b| matches!(b, b'\t' | b'\n' | b'\r' | b' '..=b'~'));
     let fits = if text { text_fits(bytes)? } else { binary_fits(bytes) };
