@@ -29,12 +29,10 @@ pub struct Format {
     /// The reason why it does not hold several zones, if it does not.
     pub refuses_zones: Option<&'static str>,
     /// The writer of `gridgen convert`, where that makes more than the one file.
-    pub(super) convert: Option<Convert>,
+    pub(super) convert: Option<fn(&Path, &MeshData<'_>, bool) -> Result<Converted, IoError>>,
     /// Its reader, if it has one.
     pub(super) reader: Option<Reader>,
 }
-
-type Convert = fn(&Path, &MeshData<'_>, bool) -> Result<Converted, IoError>;
 
 /// The result of `gridgen convert`.
 #[derive(Debug)]

@@ -20,6 +20,11 @@ fn folder(case: &str) -> (tempfile::TempDir, PathBuf) {
     (folder, path)
 }
 
+/// The words of the formats that a case asks for.
+fn formats(case: &Case) -> Vec<&str> {
+    case.output.formats.iter().map(|format| format.name).collect()
+}
+
 #[test]
 fn two_lines_are_a_case() {
     let case = resolve(SMALLEST).unwrap();
@@ -128,7 +133,7 @@ fn a_case_may_be_written_in_several_ways() {
     // Whole numbers are real numbers, too.
     assert_eq!(resolve_with("[grid]\nfar_field = 20\n").unwrap().grid.far_field, 20.0);
     let case = resolve_with("[output]\nformats = [\"plot3d\", \"vts\"]\n").unwrap();
-    assert_eq!(case.output.formats, ["plot3d", "vts"]);
+    assert_eq!(formats(&case), ["plot3d", "vts"]);
     let seam =
         |word: &str| resolve_with(&format!("[grid]\nseam = \"{word}\"\n")).unwrap().grid.seam;
     let seams = ["auto", "held", "periodic"].map(seam);
@@ -167,7 +172,7 @@ fn overrides_replace_and_add_keys() {
     assert_eq!(case.geometry.contour, Contour::Naca("0012".into()));
     assert_eq!(case.geometry.trailing_edge, TrailingEdge::Blunt);
     assert_eq!(case.linear.krylov.method, krylov::Method::Gmres);
-    assert_eq!(case.output.formats, ["vts"]);
+    assert_eq!(formats(&case), ["vts"]);
 }
 
 /// Lists may be written as people type them: a shell removes the quotes, and brackets are often omitted.
@@ -186,12 +191,12 @@ fn the_words_of_a_list_need_neither_quotes_nor_brackets_in_overrides() {
     ] {
         let case = resolve_set(SMALLEST, &[("output.formats", text)]).unwrap();
 
-        assert_eq!(case.output.formats, ["vts", "su2"], "{text}");
+        assert_eq!(formats(&case), ["vts", "su2"], "{text}");
     }
     for text in ["cgns", "[cgns]", "\"cgns\""] {
         let case = resolve_set(SMALLEST, &[("output.formats", text)]).unwrap();
 
-        assert_eq!(case.output.formats, ["cgns"], "{text}");
+        assert_eq!(formats(&case), ["cgns"], "{text}");
     }
 }
 
