@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::ordering;
 use crate::diagnostics::{errors, excerpt};
 use crate::files::contents;
 use crate::grid::{Grid, Seam, Topology};
@@ -219,38 +218,6 @@ impl Block {
         let [x, y] = varying(planes).ok_or(ReadFault::NotPlane)?;
         Ok((Grid { topology: Topology::O(Seam::Held), ni, nj, x, y, outside: None }, across))
     }
-}
-
-/// The reason why [`rows`] refuses quadrilaterals.
-pub(super) const UNSTRUCTURED: &str = "the cells are not in the order of a structured grid";
-
-/// Sizes and points of the nodes of quadrilaterals in rows, i fastest, each by its points in gmsh's order from its corner
-/// (i, j) counter-clockwise. A point that several nodes share, at a seam or a cut, is each of them.
-pub(super) fn rows(
-    cells: &[usize],
-    order: usize,
-) -> Result<([usize; 2], Vec<usize>), &'static str> {
-    let places = ordering::quadrangle(order);
-    let cells: Vec<&[usize]> = cells.chunks_exact(places.len()).collect();
-    // The second row begins with the cell above the first.
-    let above = cells.first().ok_or("there are no quadrilaterals")?[3];
-    let columns = cells.iter().skip(1).position(|corners| corners[0] == above);
-    let columns = columns.map_or(cells.len(), |k| k + 1);
-    if !cells.len().is_multiple_of(columns) {
-        return Err(UNSTRUCTURED);
-    }
-    let [ni, nj] = [columns, cells.len() / columns].map(|cells| cells * order + 1);
-    let mut nodes = vec![None; ni * nj];
-    for (k, cell) in cells.into_iter().enumerate() {
-        let first = k / columns * order * ni + k % columns * order;
-        for ([i, j], point) in places.iter().zip(cell) {
-            if *nodes[first + j * ni + i].get_or_insert(*point) != *point {
-                return Err(UNSTRUCTURED);
-            }
-        }
-    }
-    let nodes: Option<Vec<usize>> = nodes.into_iter().collect();
-    Ok(([ni, nj], nodes.ok_or(UNSTRUCTURED)?))
 }
 
 pub(super) fn check_memory(numbers: usize) -> Result<(), NotEnoughMemory> {

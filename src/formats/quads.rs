@@ -3,7 +3,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::block::{Block, ReadFault, UNSTRUCTURED, rows};
+use super::block::{Block, ReadFault};
+use super::ordering;
 use super::rim::ReadZone;
 use crate::grid::boundary::Patch;
 use crate::grid::vector::{cross, difference, dot};
@@ -11,56 +12,81 @@ use crate::grid::vector::{cross, difference, dot};
 type Edge = [usize; 2];
 
 /// Sizes of a block, and the points of its nodes.
-pub(super) type Nodes = ([usize; 2], Vec<usize>);
+type Nodes = ([usize; 2], Vec<usize>);
 
 fn edge(a: usize, b: usize) -> Edge {
     [a.min(b), a.max(b)]
 }
 
-/// The plane blocks of cells, each by its points around it; `patches` are those of edges on their rim, whose two points are in
-/// rising order.
+/// The plane blocks of cells of an order, each by its points in gmsh's order from a corner counter-clockwise; `patches` are
+/// those of edges on their rim, whose two points are in rising order.
 ///
-/// Cells in rows keep their order, which several blocks must have. A cut between two sides of a block, as in the wake of a C-grid, begins at a point of the
-/// rim around which four cells lie; a block that closes around a body is cut at the sharpest corner of its rim.
-pub(super) fn zones(
-    cells: &[[usize; 4]],
-    points: &[[f64; 2]],
+/// Cells in rows keep their order, which several blocks and curved cells must have. A cut between two sides of a block, as in
+/// the wake of a C-grid, begins at a point of the rim around which four cells lie; a block that closes around a body is cut
+/// at the sharpest corner of its rim.
+pub(super) fn zones<const N: usize>(
+    (cells, order): (&[usize], usize),
+    points: &[[f64; N]],
     patches: &HashMap<Edge, Patch>,
     notes: &mut Vec<String>,
 ) -> Result<Vec<ReadZone>, ReadFault> {
-    let zone = |([ni, nj], nodes): Nodes| {
-        let of = |c: usize| nodes.iter().map(|node| points[*node][c]).collect();
-        let block = Block { dimensions: vec![ni, nj], coordinates: vec![of(0), of(1)] };
-        let mut zone = ReadZone::of_block("", block)?;
-        zone.mark_edges(&nodes, patches);
-        Ok(zone)
-    };
-    blocks(cells, points, notes)?.into_iter().map(zone).collect()
-}
-
-/// The block that cells make, in rows or in any order, or the blocks that they make in rows.
-pub(super) fn blocks(
-    cells: &[[usize; 4]],
-    points: &[[f64; 2]],
-    notes: &mut Vec<String>,
-) -> Result<Vec<Nodes>, ReadFault> {
-    let corners = cells.as_flattened();
-    if let Some(point) = corners.iter().find(|point| **point >= points.len()) {
+    if let Some(point) = cells.iter().find(|point| **point >= points.len()) {
         let last = points.len();
         return Err(
             format!("a cell has the point {point}, numbers below {last} were expected").into()
         );
     }
-    match rows(corners, 1) {
-        Err(UNSTRUCTURED) => match Walk::new(cells, points)?.block() {
-            Ok(found) => {
-                notes.push("i and j were found by walking from cell to cell.".to_owned());
-                Ok(vec![found])
+    let blocks = match rows(cells, order) {
+        Err(UNSTRUCTURED) if order == 1 => {
+            let cells = cells.as_chunks().0;
+            let points: Vec<[f64; 2]> = points.iter().map(|point| [point[0], point[1]]).collect();
+            match Walk::new(cells, &points)?.block() {
+                Ok(found) => {
+                    notes.push("i and j were found by walking from cell to cell.".to_owned());
+                    vec![found]
+                }
+                Err(fault) => in_rows(cells).ok_or(fault)?,
             }
-            Err(fault) => in_rows(cells).ok_or(fault),
-        },
-        found => Ok(vec![found?]),
+        }
+        found => vec![found?],
+    };
+    let zone = |([ni, nj], nodes): Nodes| {
+        let of = |c: usize| nodes.iter().map(|node| points[*node][c]).collect();
+        let block = Block { dimensions: vec![ni, nj], coordinates: (0..N).map(of).collect() };
+        let mut zone = ReadZone::of_block("", block)?;
+        zone.mark_edges(&nodes, patches);
+        Ok(zone)
+    };
+    blocks.into_iter().map(zone).collect()
+}
+
+/// The reason why [`rows`] refuses quadrilaterals.
+const UNSTRUCTURED: &str = "the cells are not in the order of a structured grid";
+
+/// Sizes and points of the nodes of quadrilaterals in rows, i fastest, each by its points in gmsh's order from its corner
+/// (i, j) counter-clockwise. A point that several nodes share, at a seam or a cut, is each of them.
+fn rows(cells: &[usize], order: usize) -> Result<Nodes, &'static str> {
+    let places = ordering::quadrangle(order);
+    let cells: Vec<&[usize]> = cells.chunks_exact(places.len()).collect();
+    // The second row begins with the cell above the first.
+    let above = cells.first().ok_or("there are no quadrilaterals")?[3];
+    let columns = cells.iter().skip(1).position(|corners| corners[0] == above);
+    let columns = columns.map_or(cells.len(), |k| k + 1);
+    if !cells.len().is_multiple_of(columns) {
+        return Err(UNSTRUCTURED);
     }
+    let [ni, nj] = [columns, cells.len() / columns].map(|cells| cells * order + 1);
+    let mut nodes = vec![None; ni * nj];
+    for (k, cell) in cells.into_iter().enumerate() {
+        let first = k / columns * order * ni + k % columns * order;
+        for ([i, j], point) in places.iter().zip(cell) {
+            if *nodes[first + j * ni + i].get_or_insert(*point) != *point {
+                return Err(UNSTRUCTURED);
+            }
+        }
+    }
+    let nodes: Option<Vec<usize>> = nodes.into_iter().collect();
+    Ok(([ni, nj], nodes.ok_or(UNSTRUCTURED)?))
 }
 
 /// Most blocks whose cells follow each other: cells in any order would be as many blocks as cells.

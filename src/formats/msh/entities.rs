@@ -260,8 +260,11 @@ impl<'a> Model<'a> {
         (all, move |k| nodes[k % nodes.len()] + place(k))
     }
 
-    /// The elements of an entity that has a group: gmsh's type, how many, and the nodes of the k-th.
-    pub(super) fn elements(&self, Entity { piece, part }: Entity) -> Elements<'_> {
+    /// The elements of an entity that has a group: gmsh's type, how many, and the nodes of the k-th in gmsh's order.
+    pub(super) fn elements(
+        &self,
+        Entity { piece, part }: Entity,
+    ) -> (usize, usize, impl Fn(usize) -> Vec<usize> + Sync) {
         let (plane, order, between) = (&self.plane, self.order, part == SpanPart::Between);
         let (kinds, places) = self.places(piece, part);
         let sides: Option<&[CellSide]> = match piece {
@@ -283,7 +286,7 @@ impl<'a> Model<'a> {
             };
             places.iter().map(node).collect()
         };
-        Elements { kind: kinds[order - 1], count: in_plane * layers, nodes: Box::new(nodes) }
+        (kinds[order - 1], in_plane * layers, nodes)
     }
 
     /// Gmsh's types of the elements of an entity by order, and the nodes of one in gmsh's order: the steps along a side or
@@ -317,15 +320,6 @@ impl PlanePiece {
             Self::Surface => 2,
         }
     }
-}
-
-/// Elements of one type.
-pub(super) struct Elements<'a> {
-    /// Gmsh's number of the type.
-    pub(super) kind: usize,
-    pub(super) count: usize,
-    /// The nodes of the k-th, in gmsh's order.
-    pub(super) nodes: Box<dyn Fn(usize) -> Vec<usize> + Sync + 'a>,
 }
 
 /// Gmsh's numbers of the types of elements, by order from 1.

@@ -13,12 +13,12 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::str::{FromStr, SplitAsciiWhitespace};
 
-use self::entities::{Elements, HEXAHEDRA, LINES, Model, QUADRANGLES};
-use super::block::{Block, ReadFault, rows};
+use self::entities::{HEXAHEDRA, LINES, Model, QUADRANGLES};
+use super::block::ReadFault;
 use super::data::MeshData;
 use super::format::{Converted, FileContents, Format, Holds, MeshFile};
 use super::mesh::Span;
-use super::quads::{self, Nodes};
+use super::quads;
 use super::rim::{ReadZone, Reader, condition_of};
 use crate::files::{ByteSink, IoError, WriteFault, atomic, pieces};
 use crate::grid::boundary::Patch;
@@ -166,11 +166,11 @@ fn write_nodes(out: &mut ByteSink<'_>, model: &Model<'_>) -> io::Result<()> {
 fn write_elements(out: &mut ByteSink<'_>, model: &Model<'_>) -> io::Result<()> {
     let entities: Vec<_> =
         model.entities().into_iter().filter(|entity| model.group(*entity).is_some()).collect();
-    let all: usize = entities.iter().map(|entity| model.elements(*entity).count).sum();
+    let all: usize = entities.iter().map(|entity| model.elements(*entity).1).sum();
     writeln!(out, "$Elements\n{} {all} 1 {all}", entities.len())?;
     let mut before = 0;
     for entity in entities {
-        let Elements { kind, count, nodes } = model.elements(entity);
+        let (kind, count, nodes) = model.elements(entity);
         writeln!(out, "{} {} {kind} {count}", entity.dimension(), model.tag(entity))?;
         pieces::write_lines(out, count, |text, k| {
             write!(text, "{}", before + k + 1)?;
@@ -232,26 +232,6 @@ impl Groups {
         }
         Ok(())
     }
-}
-
-const NO_POINT: &str = "a cell has no such point";
-
-/// The blocks that quadrangles make.
-fn blocks(
-    cells: &[usize],
-    points: &HashMap<usize, Vec<f64>>,
-    notes: &mut Vec<String>,
-) -> Result<Vec<Nodes>, ReadFault> {
-    let mut tags = cells.to_vec();
-    tags.sort_unstable();
-    tags.dedup();
-    let place = |tag: &usize| points.get(tag)?.first_chunk::<2>().copied();
-    let places: Option<Vec<[f64; 2]>> = tags.iter().map(place).collect();
-    let numbered: Vec<usize> =
-        cells.iter().map(|tag| tags.partition_point(|other| other < tag)).collect();
-    let found = quads::blocks(numbered.as_chunks().0, &places.ok_or(NO_POINT)?, notes)?;
-    let named = |(sizes, nodes): Nodes| (sizes, nodes.into_iter().map(|k| tags[k]).collect());
-    Ok(found.into_iter().map(named).collect())
 }
 
 /// Reads the quadrangles and their points; curved ones are as many cells as a grid has between their nodes.
@@ -326,16 +306,15 @@ fn parse(bytes: &[u8], notes: &mut Vec<String>) -> Result<Vec<ReadZone>, ReadFau
             return Err(format!("no {end} where it was expected").into());
         }
     }
-    let found =
-        if order == 1 { blocks(&cells, &points, notes)? } else { vec![rows(&cells, order)?] };
+    let mut tags = cells.clone();
+    tags.sort_unstable();
+    tags.dedup();
     let point = |tag: &usize| points.get(tag).and_then(|at| at.first_chunk::<3>()).copied();
-    let zone = |(dimensions, nodes): Nodes| {
-        let values: Option<Vec<[f64; 3]>> = nodes.iter().map(point).collect();
-        let values = values.ok_or(NO_POINT)?;
-        let block = Block::of_points(dimensions.to_vec(), values.as_flattened());
-        let mut zone = ReadZone::of_block("", block)?;
-        zone.mark_edges(&nodes, &patches);
-        Ok(zone)
-    };
-    found.into_iter().map(zone).collect()
+    let places: Option<Vec<[f64; 3]>> = tags.iter().map(point).collect();
+    let places = places.ok_or("a cell has no such point")?;
+    let number = |tag: &usize| tags.binary_search(tag).ok();
+    let cells: Vec<usize> = cells.iter().filter_map(number).collect();
+    let edge = |([a, b], patch): ([usize; 2], Patch)| Some(([number(&a)?, number(&b)?], patch));
+    let patches = patches.into_iter().filter_map(edge).collect();
+    quads::zones((&cells, order), &places, &patches, notes)
 }

@@ -202,7 +202,7 @@ pub(in crate::formats) fn zones(
     }
     let shown = ["x", "y", "z"][axis];
     notes.push(format!("OpenFOAM: {} cells in the plane of least {shown}.", cells.len()));
-    quads::zones(&cells, &plane_points, &edges, notes)
+    quads::zones((cells.as_flattened(), 1), &plane_points, &edges, notes)
 }
 
 /// Copies of a point on other planes are closer than this part of the largest coordinate.

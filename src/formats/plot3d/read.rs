@@ -203,13 +203,10 @@ fn records(bytes: &[u8], big: bool, marker: usize) -> Option<Vec<u8>> {
 fn payload_fits(payload: &[u8], big: bool, form: &str) -> Vec<Fit> {
     let words: Vec<i64> =
         payload.chunks_exact(4).take(HEAD).map(|field| integer(field, big)).collect();
-    let mut fits = Vec::new();
-    for header in Header::readings(&words) {
-        for size in [4, 8] {
-            fits.extend(binary_fit(payload, big, &header, size, form));
-        }
-    }
-    fits
+    let fits = Header::readings(&words)
+        .into_iter()
+        .flat_map(|header| [4, 8].map(|size| binary_fit(payload, big, &header, size, form)));
+    fits.flatten().collect()
 }
 
 fn binary_fit(payload: &[u8], big: bool, header: &Header, size: usize, form: &str) -> Option<Fit> {

@@ -207,7 +207,8 @@ fn parse(bytes: &[u8], notes: &mut Vec<String>) -> Result<Vec<ReadZone>, ReadFau
     if plane != Some(true) {
         return Err("NDIME= 2 was expected".into());
     }
-    quads::zones(&cells.unwrap_or_default(), &points.unwrap_or_default(), &patches, notes)
+    let (cells, points) = (cells.unwrap_or_default(), points.unwrap_or_default());
+    quads::zones((cells.as_flattened(), 1), &points, &patches, notes)
 }
 
 fn cell((line, text): (usize, &str)) -> Result<[usize; 4], ReadFault> {
