@@ -6,7 +6,6 @@
 
 pub(crate) mod atomic;
 pub(crate) mod contents;
-pub(crate) mod decimal;
 mod error;
 pub(crate) mod output;
 pub(crate) mod pieces;
