@@ -76,17 +76,14 @@ pub struct MeshFile {
 pub(super) enum FileContents {
     /// Writes the contents of a file.
     File(fn(&mut Writer<'_>, &MeshData<'_>) -> io::Result<()>),
-    Folder(Folder),
-}
-
-#[derive(Debug)]
-pub(super) struct Folder {
-    /// Writes the folder, or replaces it.
-    pub(super) write: fn(&Path, &MeshData<'_>) -> Result<(), IoError>,
-    /// Names within it under which no file of another origin may stand.
-    pub(super) parts: fn(Parts) -> Vec<&'static str>,
-    /// Finds what older files that stay in the folder of this name of an output lack.
-    pub(super) lacks: fn(&Output, &str, &MeshData<'_>) -> Vec<String>,
+    Folder {
+        /// Writes the folder, or replaces it.
+        write: fn(&Path, &MeshData<'_>) -> Result<(), IoError>,
+        /// Names within it under which no file of another origin may stand.
+        parts: fn(Parts) -> Vec<&'static str>,
+        /// Finds what older files that stay in the folder of this name of an output lack.
+        lacks: fn(&Output, &str, &MeshData<'_>) -> Vec<String>,
+    },
 }
 
 /// Most nodes in a direction, and the largest number of a face: 32-bit numbers with a sign.
@@ -136,7 +133,7 @@ impl MeshFile {
         }
         let faces: u128 = sizes().map(faces).sum();
         // The files of a folder number faces, too.
-        if matches!(self.contents, FileContents::Folder(_)) && faces > LABELS {
+        if matches!(self.contents, FileContents::Folder { .. }) && faces > LABELS {
             return refused("faces", faces, LABELS);
         }
         check_disk(path, nodes * u128::from(self.least_bytes))
@@ -149,7 +146,7 @@ impl MeshFile {
     pub fn write(&self, path: &Path, mesh: &MeshData<'_>) -> Result<(), IoError> {
         match &self.contents {
             FileContents::File(write) => atomic::write(path, |out| write(out, mesh)),
-            FileContents::Folder(folder) => (folder.write)(path, mesh),
+            FileContents::Folder { write, .. } => write(path, mesh),
         }
     }
 
@@ -226,7 +223,7 @@ impl Format {
         let claims = |file: &'static MeshFile| {
             [true, false].into_iter().flat_map(move |good| match &file.contents {
                 FileContents::File(_) => file.names_of(zones, good),
-                FileContents::Folder(Folder { parts, .. }) => {
+                FileContents::Folder { parts, .. } => {
                     let path = |part| [file.name(good), "/", part].concat();
                     parts(several).into_iter().map(path).collect()
                 }
@@ -269,7 +266,7 @@ impl Format {
         let files = self.files_with(mesh.settings, mesh.parts());
         let lacks = files.flat_map(|file| match &file.contents {
             FileContents::File(_) => Vec::new(),
-            FileContents::Folder(folder) => (folder.lacks)(output, file.name(mesh.good), mesh),
+            FileContents::Folder { lacks, .. } => lacks(output, file.name(mesh.good), mesh),
         });
         lacks.collect()
     }

@@ -104,7 +104,7 @@ impl Format {
         if path.extension().is_some() {
             return Self::of_path(path);
         }
-        let is_folder = |file: &MeshFile| matches!(file.contents, FileContents::Folder(_));
+        let is_folder = |file: &MeshFile| matches!(file.contents, FileContents::Folder { .. });
         FORMATS.iter().find(|format| format.files.iter().any(is_folder))
     }
 
@@ -169,8 +169,7 @@ impl Contents {
 pub fn contents(path: &Path) -> Result<Contents, ReadError> {
     let read = |path: &Path| ReadError::bytes(path, MEMORY_A_BYTE);
     if path.is_dir() {
-        let none = || ReadError::at(path, openfoam::no_mesh());
-        let folder = openfoam::mesh_in(path).ok_or_else(none)?;
+        let folder = openfoam::mesh_in(path).map_err(|fault| ReadError::at(path, fault))?;
         let [points, faces, boundary] = openfoam::READ.map(|name| read(&folder.join(name)));
         return contents_of_case(path, [&points?, &faces?, &boundary?]);
     }

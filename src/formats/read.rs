@@ -184,8 +184,6 @@ impl Mesh {
     }
 }
 
-/// The name of the side that is taken as the wall where a file tells of none.
-const WALL: &str = "wall";
 /// Points of an interface that are closer than this part of its length may be joined.
 const WELDED: f64 = 1e-6;
 /// Nodes closer than this part of the chord or extent of the wall are one.
@@ -231,7 +229,7 @@ fn orient(zone: ReadZone, notes: &mut Vec<String>) -> (Grid, WallLine) {
         && zones[0].grid.outside.is_none()
         && zones[0].sides.iter().flatten().all(Option::is_none);
     if untold {
-        zones[0].sides[Side::Below as usize].fill(Some(Meets::Patch(Patch::named(WALL, None))));
+        zones[0].sides[Side::Below as usize].fill(Some(Meets::Patch(Patch::named("wall", None))));
     }
     let (mut grid, given) = named(zones, shape);
     grid.topology = shape.unwrap_or(Topology::Rectangle);

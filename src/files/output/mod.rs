@@ -283,7 +283,11 @@ impl Drop for Output {
         let _ = self.remove_part();
         let home = home(&self.root);
         if !home.join(RECORD).exists() && !home.join(NEW).exists() {
-            self.lock.vanish();
+            if cfg!(unix) {
+                // There the system can tell a lock that is gone from its namesake; one that stays does no harm.
+                let _ = fs::remove_file(&self.lock.path);
+            }
+            self.lock.file = Err(io::ErrorKind::NotFound.into());
             let _ = fs::remove_dir(home);
             if self.created {
                 let _ = fs::remove_dir(&self.root);
@@ -351,16 +355,6 @@ impl Lock {
             }
         }
         Err(WriteFault::Busy.at(root))
-    }
-
-    /// Lets go of the folder and leaves no file for that, where the system can tell a file that is
-    /// gone from its namesake.
-    fn vanish(&mut self) {
-        if cfg!(unix) {
-            // A file that cannot be removed does no harm.
-            let _ = fs::remove_file(&self.path);
-        }
-        self.file = Err(io::ErrorKind::NotFound.into());
     }
 }
 

@@ -149,7 +149,10 @@ impl<'a> Node<'a> {
     /// The header with these addresses of the arrays and the nodes below.
     fn header(&self, addresses: &[u64]) -> Vec<u8> {
         let flags = (Number::I4.message(), dataspace(&[1]), 1_i32.to_le_bytes().to_vec());
-        let mut messages = vec![link_info(addresses.len()), (GROUP_INFO, vec![0, 0])];
+        // Links are kept in the header, and their order of creation is tracked: CGNS lists nodes by it.
+        let values = [addresses.len() as u64, UNDEFINED, UNDEFINED].map(u64::to_le_bytes);
+        let link_info = [&[0, 1][..], values.as_flattened()].concat();
+        let mut messages = vec![(LINK_INFO, link_info), (GROUP_INFO, vec![0, 0])];
         messages.extend([
             attribute("name", string(&self.name, NAME_BYTES)),
             attribute("label", string(self.label, NAME_BYTES)),
@@ -281,12 +284,6 @@ fn attribute(
     }
     message.extend(data);
     (ATTRIBUTE, message)
-}
-
-/// Links are kept in the header, and their order of creation is tracked: CGNS lists nodes by it.
-fn link_info(links: usize) -> (u16, Vec<u8>) {
-    let values = [links as u64, UNDEFINED, UNDEFINED].map(u64::to_le_bytes);
-    (LINK_INFO, [&[0, 1][..], values.as_flattened()].concat())
 }
 
 fn link(name: &str, order: usize, at: u64) -> (u16, Vec<u8>) {

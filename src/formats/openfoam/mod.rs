@@ -16,11 +16,11 @@ use std::fs;
 use std::path::Path;
 
 pub use check::{Measure, Objection, objections};
-pub(super) use read::{READ, READ_HINT, mesh_in, no_mesh, zones};
+pub(super) use read::{READ, READ_HINT, mesh_in, zones};
 
 use self::setup::{OVERSET_SETUP, SETUP, VISCOUS_SETUP, choices, write_text};
 use super::data::{MeshData, Parts};
-use super::format::{Converted, FileContents, Folder, Format, Holds, MeshFile};
+use super::format::{Converted, FileContents, Format, Holds, MeshFile};
 use crate::files::output::{FolderRules, Output};
 use crate::files::{IoError, atomic};
 
@@ -43,7 +43,7 @@ pub(super) const FORMAT: Format = Format {
         dimensions: None,
         // Coordinates are text.
         least_bytes: 24,
-        contents: FileContents::Folder(Folder { write: make, parts: names, lacks }),
+        contents: FileContents::Folder { write: make, parts: names, lacks },
     }],
     refuses_zones: None,
     convert: Some(|path, m, force| {

@@ -15,16 +15,14 @@ pub(in crate::formats) const READ: [&str; 3] = ["points", "faces", "boundary"];
 pub(in crate::formats) const READ_HINT: &str = "give a polyMesh in text (writeFormat ascii) of one block of hexahedra, or of blocks in rows, extruded along x, y or z";
 
 /// The folder of the mesh within that of a case.
-pub(in crate::formats) fn mesh_in(path: &Path) -> Option<PathBuf> {
+pub(in crate::formats) fn mesh_in(path: &Path) -> Result<PathBuf, ReadFault> {
     let folders = ["constant/polyMesh", "polyMesh", ""].map(|name| path.join(name));
-    folders.into_iter().find(|folder| READ.iter().all(|name| folder.join(name).is_file()))
-}
-
-pub(in crate::formats) fn no_mesh() -> ReadFault {
-    ReadFault::Layout {
+    let found =
+        folders.into_iter().find(|folder| READ.iter().all(|name| folder.join(name).is_file()));
+    found.ok_or_else(|| ReadFault::Layout {
         reason: "a folder without points, faces and boundary in constant/polyMesh; a case of OpenFOAM was expected".into(),
         hint: "give the folder of a case with its mesh, unpacked if it is points.gz",
-    }
+    })
 }
 
 /// Takes words from the front of a file: brackets, braces, `;`, and what is between blanks.
