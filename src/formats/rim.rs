@@ -151,14 +151,13 @@ impl ReadZone {
             for (k, edge) in self.sides[side as usize].iter().enumerate() {
                 let open = Patch::named(side.name(), Some(SideKind::FarField));
                 let on = Segment { block, side, nodes: [k, k + 1] };
-                let mut next = Range { on, meets: edge.unwrap_or(Meets::Patch(open)) };
+                let next = Range { on, meets: edge.unwrap_or(Meets::Patch(open)) };
                 match ranges[first..].last_mut().filter(|last| goes_on(last, &next)) {
                     None => ranges.push(next),
                     Some(last) => {
                         last.on.nodes[1] = k + 1;
-                        if let (Some(to), Some(end)) =
-                            (other(&mut last.meets), other(&mut next.meets))
-                        {
+                        let end = next.link().or(next.partner());
+                        if let Some((to, end)) = other(&mut last.meets).zip(end) {
                             to.nodes[1] = end.nodes[1];
                         }
                     }

@@ -56,9 +56,6 @@ enum SpanPart {
     Between,
 }
 
-/// The physical group of the cells.
-pub(super) const CELLS: &str = "fluid";
-
 impl<'a> Model<'a> {
     /// The mesh of cells of this order, which divides the counts of cells of the grid, of its cut and of its
     /// span.
@@ -192,7 +189,7 @@ impl<'a> Model<'a> {
     pub(super) fn group(&self, entity: Entity) -> Option<&'static str> {
         let extruded = self.span.is_some();
         match (entity.piece, entity.part) {
-            (PlanePiece::Surface, part) if extruded == (part == SpanPart::Between) => Some(CELLS),
+            (PlanePiece::Surface, part) if extruded == (part == SpanPart::Between) => Some("fluid"),
             (PlanePiece::Surface, SpanPart::Back) => self.ends.first().copied(),
             (PlanePiece::Surface, _) => self.ends.last().copied(),
             (PlanePiece::Curve(curve), part) if extruded == (part == SpanPart::Between) => {

@@ -258,11 +258,8 @@ fn parse(bytes: &[u8], notes: &mut Vec<String>) -> Result<Vec<ReadZone>, ReadFau
             let [kind, count] = [head[2], head[3]].map(|n| usize::try_from(n).unwrap_or(0));
             if name == "Nodes" {
                 // Points of gmsh's own surfaces may have parameters behind x, y and z.
-                let (tags, length) = (
-                    numbers::<usize>(words, count)?,
-                    if kind == 0 { 3 } else { 3 + head[0].clamp(0, 3) as usize },
-                );
-                for tag in tags {
+                let length = if kind == 0 { 3 } else { 3 + head[0].clamp(0, 3) as usize };
+                for tag in numbers::<usize>(words, count)? {
                     points.insert(tag, numbers::<f64>(words, length)?);
                 }
                 continue;

@@ -30,12 +30,8 @@ pub enum Measure {
 impl Measure {
     const ALL: [Self; 3] = [Self::Skewness, Self::AspectRatio, Self::NonOrthogonality];
 
-    /// The largest value without an objection. A mesh with a larger non-orthogonality still passes.
-    pub fn limit(self) -> f64 {
-        self.facts().0
-    }
-
-    /// The limit, what has such a measure, and a value above the limit in words.
+    /// The largest value without an objection, what has such a measure, and a value above the limit in words. A mesh with a
+    /// larger non-orthogonality still passes.
     fn facts(self) -> (f64, &'static str, &'static str) {
         match self {
             Self::Skewness => (4.0, "face", "a skewness above 4"),
@@ -108,7 +104,7 @@ impl Tallies {
 
     fn see(&mut self, measure: Measure, value: f64, at: [f64; 2]) {
         let tally = &mut self.0[measure as usize];
-        tally.count += usize::from(value > measure.limit());
+        tally.count += usize::from(value > measure.facts().0);
         if value > tally.worst {
             (tally.worst, tally.at) = (value, at);
         }

@@ -173,19 +173,16 @@ impl<'a> Mesh<'a> {
     /// the span, where there is one.
     fn owned(&self, zone: &ZonePart<'_>, cell: usize) -> impl Iterator<Item = Face> {
         let (cells, nodes) = (zone.plane.cells, zone.plane.nodes);
-        let (first_point, first_cell) = (zone.first_point, zone.first_cell);
         let (layer, in_plane) = (cell / cells, cell % cells);
-        let owner = first_cell + cell;
+        let owner = zone.first_cell + cell;
         let in_layer = zone.plane.shared(in_plane).map(move |(side, other)| Face {
             points: side_of(zone, side, layer),
             owner,
-            neighbour: first_cell + layer * cells + other,
+            neighbour: zone.first_cell + layer * cells + other,
         });
+        let next_plane = zone.first_point + (layer + 1) * nodes;
         let behind = (layer + 1 < self.span.cells).then(|| Face {
-            points: zone
-                .plane
-                .corners(in_plane)
-                .map(|node| first_point + node + (layer + 1) * nodes),
+            points: zone.plane.corners(in_plane).map(|node| next_plane + node),
             owner,
             neighbour: owner + cells,
         });

@@ -140,10 +140,9 @@ fn parse(bytes: &[u8], notes: &mut Vec<String>) -> Result<Vec<ReadZone>, ReadFau
             }
             continue;
         };
-        let (key, count) = (
-            key.trim(),
-            value.split_whitespace().next().and_then(|word| word.parse::<usize>().ok()),
-        );
+        let key = key.trim();
+        let count: Option<usize> =
+            value.split_whitespace().next().and_then(|word| word.parse().ok());
         let listed = matches!(key, "NELEM" | "NPOIN" | "MARKER_ELEMS");
         known = listed || matches!(key, "NDIME" | "NMARK" | "MARKER_TAG" | "SEND_RECV");
         let mut list: Vec<(usize, &str)> = Vec::new();
