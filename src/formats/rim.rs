@@ -168,7 +168,7 @@ impl ReadZone {
     }
 }
 
-/// Whether a range meets what follows the neighbour of the one before it.
+/// Returns true if a range meets what follows the neighbour of the one before it.
 fn goes_on(before: &Range, next: &Range) -> bool {
     let to = |range: &Range| range.link().or(range.partner());
     let follows = match (to(before), to(next)) {

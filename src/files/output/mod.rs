@@ -135,7 +135,7 @@ impl Output {
         })
     }
 
-    /// Whether a file is as gridgen wrote it.
+    /// Returns true for a file that is as gridgen wrote it.
     fn is_own(&self, name: &str) -> bool {
         standing(&self.root, name, self.record.get(name)) == Standing::Own
     }
