@@ -29,10 +29,12 @@ pub struct Format {
     /// The reason why it does not hold several zones, if it does not.
     pub refuses_zones: Option<&'static str>,
     /// The writer of `gridgen convert`, where that makes more than the one file.
-    pub(super) convert: Option<fn(&Path, &MeshData<'_>, bool) -> Result<Converted, IoError>>,
+    pub(super) convert: Option<Convert>,
     /// Its reader, if it has one.
     pub(super) reader: Option<Reader>,
 }
+
+type Convert = fn(&Path, &MeshData<'_>, bool) -> Result<Converted, IoError>;
 
 /// The result of `gridgen convert`.
 #[derive(Debug)]

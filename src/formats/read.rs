@@ -268,7 +268,9 @@ fn orient(zone: ReadZone, notes: &mut Vec<String>) -> (Grid, WallLine) {
 
 /// Turns the one zone in these ways; returns the note on that.
 fn turned(zones: &mut [ReadZone; 1], turns: &[Reindex], why: &str) -> String {
-    turns.iter().for_each(|by| turn(zones, 0, *by));
+    for by in turns {
+        turn(zones, 0, *by);
+    }
     let said: Vec<&str> = turns.iter().map(|by| by.said()).collect();
     format!("{}, so that {why}.", said.join(", "))
 }

@@ -28,6 +28,8 @@ pub(super) struct ReadZone {
     pub(super) sides: [Vec<Edge>; 4],
 }
 
+type ReadZones = fn(&[u8], &mut Vec<String>) -> Result<Vec<ReadZone>, ReadFault>;
+
 /// Recognition and reading of the files of a format.
 #[derive(Debug)]
 pub(super) struct Reader {
@@ -36,7 +38,7 @@ pub(super) struct Reader {
     /// Hint to the layout that is read, for files with another one.
     pub(super) hint: &'static str,
     /// The plane zones of the bytes; remarks go to the notes.
-    pub(super) zones: fn(&[u8], &mut Vec<String>) -> Result<Vec<ReadZone>, ReadFault>,
+    pub(super) zones: ReadZones,
 }
 
 /// Points of different zones closer than this part of the extent of all are one.

@@ -95,6 +95,7 @@ pub fn objections(grids: &[&Grid], span: Option<Span>) -> Vec<Objection> {
 }
 
 /// The objections by each measure in a layer of cells, perhaps none.
+#[derive(Clone, Copy)]
 struct Tallies([Objection; 3]);
 
 impl Tallies {
