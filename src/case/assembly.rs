@@ -6,7 +6,9 @@ use super::entries::{ELEMENT, Given};
 use super::error::Found;
 use super::resolve;
 use super::table::of_section;
-use super::{BackgroundOptions, Case, CaseError, OutputOptions, OversetOptions, Places};
+use super::{
+    BackgroundOptions, Case, CaseError, OutputOptions, OversetOptions, Places, TopologyChoice,
+};
 use crate::overset::Rigging;
 
 /// Longest name of an element: names of zones and patches of 32 characters hold it with an ending.
@@ -74,27 +76,14 @@ pub struct Element {
 /// A choice of keys that place an element.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the variant says what its fields are")]
 pub enum PlacedBy {
     /// The coordinates of its file are its place.
     InFile,
-    /// Scaled to its chord, turned, and moved.
-    At {
-        /// Its chord.
-        chord: f64,
-        /// Angle by which it is turned, nose up, degrees.
-        angle: f64,
-        /// Place of its nose.
-        at: [f64; 2],
-    },
-    /// Scaled to its chord, and rigged to another element.
-    Rigged {
-        /// Its chord.
-        chord: f64,
-        /// The number of the other element.
-        to: usize,
-        /// Gap, overlap and deflection.
-        rigging: Rigging,
-    },
+    /// Scaled to its chord, turned nose up by an angle in degrees, and moved until its nose is `at` this point.
+    At { chord: f64, angle: f64, at: [f64; 2] },
+    /// Scaled to its chord, and rigged by gap, overlap and deflection `to` the element of this number.
+    Rigged { chord: f64, to: usize, rigging: Rigging },
 }
 
 impl CaseFile {
@@ -266,9 +255,8 @@ fn refuse_keys(entries: &Given, near_body: bool) -> Result<(), CaseError> {
         ("element.reach", expected, "add [background], or leave reach out")
     };
     entries.refuse_given(&[key], expected, |_| remedy.into())?;
-    let topology: super::TopologyChoice = entries.get("grid.topology")?;
-    let cut = topology == super::TopologyChoice::C;
-    if topology == super::TopologyChoice::Half || (near_body && cut) {
+    let topology: TopologyChoice = entries.get("grid.topology")?;
+    if topology == TopologyChoice::Half || (near_body && topology == TopologyChoice::C) {
         let expected = "\"O\", whose lines close around the element";
         return Err(entries.refuse(&["grid.topology"], expected, "leave grid.topology out"));
     }

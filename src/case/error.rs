@@ -10,33 +10,16 @@ use crate::diagnostics::{errors, excerpt};
 
 /// The origin of a value of a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the variant says what its fields are")]
 pub enum Place {
-    /// A line of the case file.
-    Line {
-        /// The case file.
-        path: PathBuf,
-        /// Line, from 1.
-        line: usize,
-    },
-    /// An override on the command line.
-    Set {
-        /// Dotted key as given.
-        key: String,
-        /// Value as given.
-        value: String,
-    },
-    /// An argument of a call, as [`super::Case::from_arguments`] has them.
-    Argument {
-        /// Its name as given.
-        name: String,
-        /// Its value in TOML.
-        value: String,
-    },
-    /// Nowhere in particular in the case file: a default is involved.
-    File {
-        /// The case file.
-        path: PathBuf,
-    },
+    /// A line of the case file `path`, counted from 1.
+    Line { path: PathBuf, line: usize },
+    /// An override on the command line: dotted key and value as given.
+    Set { key: String, value: String },
+    /// An argument of a call, as [`super::CaseFile::from_arguments`] has them: its name as given, its value in TOML.
+    Argument { name: String, value: String },
+    /// Nowhere in particular in the case file `path`: a default is involved.
+    File { path: PathBuf },
 }
 
 impl fmt::Display for Place {
