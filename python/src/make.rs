@@ -93,8 +93,8 @@ fn case_of(
 ) -> PyResult<Case> {
     let arguments = values(py, arguments)?;
     let (file, base) = CaseArgument::split(py, case)?;
-    let case = Case::from_arguments(file.as_deref(), &base, &arguments);
-    case.map_err(|error| raised(py, error))
+    let case = CaseFile::from_arguments(file.as_deref(), &base, &arguments);
+    case.and_then(CaseFile::into_section).map_err(|error| raised(py, error))
 }
 
 /// Makes the grid of a case file, of named arguments, or of both; with `output` also its files.

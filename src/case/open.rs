@@ -27,16 +27,13 @@ impl CaseFile {
     /// `element.flap.grid.ni`, `element.flap.chord`.
     ///
     /// # Errors
-    /// Whatever keeps the case from being run as written: see [`CaseError`].
+    /// Whatever keeps the case from being run as written.
     pub fn from_file(path: &Path, overrides: &[(String, String)]) -> Result<Self, CaseError> {
         Self::from_toml(&read_text(path)?, path, overrides)
     }
 
     /// Like [`Self::from_file`], with the text of the file. `path` gives the name, the
     /// folder that relative paths start at, and the place in messages; it need not exist.
-    ///
-    /// # Errors
-    /// See [`CaseError`].
     pub fn from_toml(
         text: &str,
         path: &Path,
@@ -50,9 +47,6 @@ impl CaseFile {
     /// The case of a section with the default of every other key: two lines of a file. `source` is the key of the section
     /// and its text, or a section and an empty table, `name` the name of the case; a relative path starts at the
     /// current folder. An override is no other section.
-    ///
-    /// # Errors
-    /// See [`CaseError`].
     pub fn of_section(
         name: &str,
         source: (&str, Value),
@@ -83,7 +77,7 @@ impl CaseFile {
     /// case is `grid` unless it is given.
     ///
     /// # Errors
-    /// See [`CaseError`]; [`CaseError::Ambiguous`] for a name that several keys have.
+    /// [`CaseError::Ambiguous`] for a name that several keys have.
     pub fn from_arguments(
         file: Option<&Path>,
         base: &[(String, Value)],
@@ -145,7 +139,7 @@ impl Case {
     /// The case of one section in the file `path`: see [`CaseFile::from_file`].
     ///
     /// # Errors
-    /// See [`CaseError`]; [`CaseError::Elements`] where the file has several elements.
+    /// [`CaseError::Elements`] where the file has several elements.
     pub fn from_file(path: &Path, overrides: &[(String, String)]) -> Result<Self, CaseError> {
         CaseFile::from_file(path, overrides)?.into_section()
     }
@@ -160,27 +154,12 @@ impl Case {
     }
 
     /// The case of one section in a text: see [`CaseFile::from_toml`].
-    ///
-    /// # Errors
-    /// The errors of [`Self::from_file`].
     pub fn from_toml(
         text: &str,
         path: &Path,
         overrides: &[(String, String)],
     ) -> Result<Self, CaseError> {
         CaseFile::from_toml(text, path, overrides)?.into_section()
-    }
-
-    /// The case of one section of a call: see [`CaseFile::from_arguments`].
-    ///
-    /// # Errors
-    /// The errors of [`Self::from_file`].
-    pub fn from_arguments(
-        file: Option<&Path>,
-        base: &[(String, Value)],
-        arguments: &[(String, Value)],
-    ) -> Result<Self, CaseError> {
-        CaseFile::from_arguments(file, base, arguments)?.into_section()
     }
 }
 
@@ -202,20 +181,6 @@ fn editable(value: &Value) -> toml_edit::Value {
 
 /// The text of a file that may be a case.
 fn read_text(path: &Path) -> Result<String, CaseError> {
-    String::from_utf8(read_bytes(path)?).map_err(|error| {
-        let valid = error.as_bytes().get(..error.utf8_error().valid_up_to()).unwrap_or_default();
-        let line = line_of(&String::from_utf8_lossy(valid), valid.len());
-        CaseError::NoCase {
-            place: Place::Line { path: path.into(), line },
-            expected: "UTF-8 text",
-            found: "other bytes".into(),
-            remedy: "save the file as UTF-8",
-        }
-    })
-}
-
-/// The bytes of a file that may be a case.
-fn read_bytes(path: &Path) -> Result<Vec<u8>, CaseError> {
     let bytes = contents::read_short(path, LIMIT)
         .map_err(|source| CaseError::Unreadable { path: path.into(), source })?;
     let (expected, found) = if bytes.len() as u64 > LIMIT {
@@ -223,7 +188,12 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, CaseError> {
     } else if let Some(offset) = bytes.iter().position(|byte| *byte == 0) {
         ("a case file in text", format!("binary data at byte {offset}"))
     } else {
-        return Ok(bytes);
+        return String::from_utf8(bytes).map_err(|error| {
+            let line = line_of(error.as_bytes(), error.utf8_error().valid_up_to());
+            let place = Place::Line { path: path.into(), line };
+            let (expected, found) = ("UTF-8 text", "other bytes".into());
+            CaseError::NoCase { place, expected, found, remedy: "save the file as UTF-8" }
+        });
     };
     let remedy = "a case file is a short text in TOML; coordinates go into a file of their own, named by \
                   geometry.file";

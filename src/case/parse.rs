@@ -126,7 +126,7 @@ impl Given {
         errors.end(Some(()))
     }
 
-    /// The value at a key of these entries.
+    /// The value at a key, shown as written, its first line and not too much of it.
     fn found(
         &self,
         source: &TableSource<'_>,
@@ -134,7 +134,16 @@ impl Given {
         span: Range<usize>,
         item: &Item,
     ) -> GivenValue {
-        GivenValue { key: self.places.shown(key), ..source.found(key, span, item) }
+        let written = match (item.as_value(), source) {
+            (Some(value), TableSource::File { text, .. }) => {
+                text.get(value.span().unwrap_or_default()).unwrap_or_default().to_owned()
+            }
+            (Some(value), TableSource::Argument(_)) => value.to_string(),
+            (None, _) if item.is_array_of_tables() => "a list of tables".to_owned(),
+            (None, _) => "a table".to_owned(),
+        };
+        let (place, key) = (source.place(span), self.places.shown(key));
+        GivenValue { place, key, value: excerpt(&written) }
     }
 }
 
@@ -150,28 +159,15 @@ impl TableSource<'_> {
     fn place(&self, span: Range<usize>) -> Place {
         match self {
             Self::File { text, path } => {
-                Place::Line { path: path.to_path_buf(), line: line_of(text, span.start) }
+                Place::Line { path: path.to_path_buf(), line: line_of(text.as_bytes(), span.start) }
             }
             Self::Argument(place) => place.clone(),
         }
     }
-
-    /// The value at `key`, shown as written, its first line and not too much of it.
-    fn found(&self, key: &str, span: Range<usize>, item: &Item) -> GivenValue {
-        let written = match (item.as_value(), self) {
-            (Some(value), Self::File { text, .. }) => {
-                text.get(value.span().unwrap_or_default()).unwrap_or_default().to_owned()
-            }
-            (Some(value), Self::Argument(_)) => value.to_string().trim().to_owned(),
-            (None, _) if item.is_array_of_tables() => "a list of tables".to_owned(),
-            (None, _) => "a table".to_owned(),
-        };
-        GivenValue { place: self.place(span), key: key.into(), value: excerpt(&written) }
-    }
 }
 
-pub(super) fn line_of(text: &str, position: usize) -> usize {
-    1 + memchr::memchr_iter(b'\n', text.as_bytes().get(..position).unwrap_or_default()).count()
+pub(super) fn line_of(text: &[u8], position: usize) -> usize {
+    1 + memchr::memchr_iter(b'\n', text.get(..position).unwrap_or_default()).count()
 }
 
 /// Place of a key; the start of its section for a section defined by its members.
@@ -186,7 +182,7 @@ fn syntax_error(error: &toml_edit::TomlError, text: &str, path: &Path) -> CaseEr
     let column = 1 + before.rsplit('\n').next().map_or(0, |line| line.chars().count());
     CaseError::Syntax {
         path: path.into(),
-        line: line_of(text, start),
+        line: line_of(text.as_bytes(), start),
         column,
         message: error.message().lines().collect::<Vec<_>>().join(" "),
     }

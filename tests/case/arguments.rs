@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use gridgen::case::{BodyContour, Case, CaseError, Table, Value};
+use gridgen::case::{BodyContour, Case, CaseError, CaseFile, Table, Value};
 use gridgen::geometry::{TrailingEdge, airfoil_from_naca};
 
 use super::shown;
@@ -15,7 +15,7 @@ fn arguments<const N: usize>(arguments: [(&str, Value); N]) -> Arguments {
 
 /// The case of arguments alone.
 fn called<const N: usize>(given: [(&str, Value); N]) -> Result<Case, CaseError> {
-    Case::from_arguments(None, &[], &arguments(given))
+    CaseFile::from_arguments(None, &[], &arguments(given))?.into_section()
 }
 
 fn points(points: &[[f64; 2]]) -> Value {
@@ -67,7 +67,7 @@ fn arguments_replace_keys_of_a_file_and_of_a_base() {
     let given = arguments([("points", points(&section())), ("first_cell", 1e-4.into())]);
 
     for (file, base) in [(Some(file.path()), &[][..]), (None, &base)] {
-        let case = Case::from_arguments(file, base, &given).unwrap();
+        let case = CaseFile::from_arguments(file, base, &given).unwrap().into_section().unwrap();
         assert_eq!(case.grid.first_cell, 1e-4);
         assert!(matches!(case.body().unwrap(), BodyContour::Airfoil(_)));
     }
