@@ -221,19 +221,8 @@ impl DomainOptions {
 
     /// Height of the first cells at pieces that are walls, where there are any.
     pub(super) fn wall(&self, first_cell: f64) -> Option<f64> {
-        self.has_walls().then(|| self.wall_first_cell.unwrap_or(first_cell))
-    }
-
-    /// Whether a piece is a wall.
-    pub(crate) fn has_walls(&self) -> bool {
-        self.pieces().0.iter().any(|piece| piece.kind == SideKind::Wall)
-    }
-
-    /// The outer line with the walls among its pieces.
-    pub(super) fn walled(&self, line: Enclosed, first_cell: f64) -> Enclosed {
-        let walls = || line.outside.walls(line.start.len() - 1);
-        let wall = self.wall(first_cell).map(|height| (height, walls()));
-        Enclosed { wall, ..line }
+        let has_walls = self.pieces().0.iter().any(|piece| piece.kind == SideKind::Wall);
+        has_walls.then(|| self.wall_first_cell.unwrap_or(first_cell))
     }
 
     /// y of floor and roof of a box at x.
@@ -250,15 +239,14 @@ impl DomainOptions {
         self.pieces().room(wall) < NEAR
     }
 
-    /// The outer line around the line j = 0, with corners in columns that are multiples of `step`.
-    ///
-    /// # Errors
-    /// [`GeometryError::OutsideBox`], [`GeometryError::TooFewForBox`].
+    /// The outer line around the line j = 0, with corners in columns that are multiples of `step`, and with the walls
+    /// among its pieces.
     pub(super) fn around(
         &self,
         topology: Topology,
         BoundaryPoints { x, y, .. }: &BoundaryPoints,
         normal: [f64; 2],
+        first_cell: f64,
         (step, near): (usize, Option<(usize, f64)>),
     ) -> Result<Enclosed, GeometryError> {
         let mut pieces = self.pieces();
@@ -304,11 +292,8 @@ impl DomainOptions {
         let too_few = || GeometryError::TooFewForBox { ni: x.len(), corners: sides };
         let own = outside(&patches[..sides - 1], ends);
         let enclosed = Enclosed::new(line, topology, (x, y), step, own).ok_or_else(too_few)?;
-        Ok(Enclosed { seam: topology.closed().then_some(seam), near, ..enclosed })
-    }
-
-    /// Distance in y of a point from the outer line.
-    pub(super) fn room(&self, point: [f64; 2]) -> f64 {
-        self.pieces().room([point])
+        let walls = || enclosed.outside.walls(x.len() - 1);
+        let wall = self.wall(first_cell).map(|height| (height, walls()));
+        Ok(Enclosed { seam: topology.closed().then_some(seam), near, wall, ..enclosed })
     }
 }

@@ -34,16 +34,15 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::geometry::{Cluster, Ellipse, FileFrame, Joukowski, PIVOT, Wake, WingBody};
+use crate::geometry::{Cluster, Ellipse, Joukowski, PIVOT, Wake, WingBody};
 use crate::overset::Placement;
 use crate::pde::control::ControlSettings;
 use crate::solver::newton::NewtonSettings;
 use crate::solver::precond::MultigridSettings;
 
 pub use assembly::{CaseFile, Element, PlacedBy};
-pub use defaults::Retry;
-pub use defaults::first_cell_from_y_plus;
 pub(crate) use defaults::{LEAST_FIRST_CELL, NEWTON_STEPS};
+pub use defaults::{Retry, first_cell_from_y_plus};
 pub use documents::{VISCOUS, json_schema, template};
 #[cfg(feature = "cli")]
 pub(crate) use entries::alternatives;
@@ -138,11 +137,7 @@ impl Contour {
         match self {
             Self::File(path) => Some(path),
             Self::Section(section) => Some(&section.file),
-            Self::Naca(_)
-            | Self::Points(_)
-            | Self::WingBody(_)
-            | Self::Ellipse(_)
-            | Self::Joukowski(_) => None,
+            _ => None,
         }
     }
 
@@ -186,9 +181,7 @@ impl GeometryOptions {
 
     /// Quarter point of a section whose grid was moved by `shift`.
     pub(crate) fn pivot(&self, shift: [f64; 2]) -> [f64; 2] {
-        let FileFrame { nose_up, .. } = self.in_file;
-        let turned = Placement { chord: 1.0, angle: nose_up, at: shift };
-        turned.point(PIVOT)
+        Placement { chord: 1.0, angle: self.in_file.nose_up, at: shift }.point(PIVOT)
     }
 }
 
@@ -223,8 +216,8 @@ impl Case {
     /// The files that it was read from: its own, that of the coordinates, and those of the outer line.
     pub(crate) fn inputs(&self) -> Vec<&Path> {
         let own = Some(self.places.path.as_path());
-        let pieces = self.domain.iter().filter_map(|domain| domain.piece.as_deref());
-        let pieces = pieces.flat_map(pieces::files);
+        let pieces = self.domain.iter().filter_map(|domain| domain.piece.as_ref()).flatten();
+        let pieces = pieces.filter_map(|piece| piece.file.as_deref());
         own.into_iter().chain(self.geometry.contour.file()).chain(pieces).collect()
     }
 }

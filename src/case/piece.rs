@@ -68,21 +68,20 @@ impl PieceOptions {
     /// Whether its keys fit each other; the error says which do not.
     pub(super) fn fits(&self) -> Result<(), String> {
         let Self { name, points, file, through, curve, .. } = self;
-        let refuse = |problem: String| Err(problem);
         let letters: &str = Name::of(name).into();
         if letters != name || name.len() > LONGEST {
-            return refuse(format!(
+            return Err(format!(
                 "name = \"{name}\" is not 1 to {LONGEST} letters, digits or one of _ - . + :"
             ));
         }
         if TAKEN.iter().chain(&PERIOD).any(|taken| taken.eq_ignore_ascii_case(name)) {
-            return refuse(format!("name = \"{name}\" is that of another patch in the files"));
+            return Err(format!("name = \"{name}\" is that of another patch in the files"));
         }
         if points.is_empty() == file.is_none() {
-            return refuse("either points or file is needed".into());
+            return Err("either points or file is needed".into());
         }
         if through.is_some() && (file.is_some() || points.len() != 2 || curve.is_some()) {
-            return refuse("through makes an arc of two points, without file and curve".into());
+            return Err("through makes an arc of two points, without file and curve".into());
         }
         if file.is_some() { Ok(()) } else { self.is_line() }
     }

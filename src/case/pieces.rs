@@ -1,7 +1,5 @@
 //! The outer line of a case, `[[domain.piece]]`: its pieces in order.
 
-use std::path::Path;
-
 use super::entries::Given;
 use super::piece::{PieceOptions, SAME};
 use super::schema::shown;
@@ -174,25 +172,17 @@ fn check_line(
     line: &PieceLine,
 ) -> Result<(), CaseError> {
     let refuse = |expected: String, remedy: &str| Err(entries.refuse(&[PIECE], expected, remedy));
-    let points: Vec<Vec<[f64; 2]>> = line
-        .0
-        .iter()
-        .map(|piece| {
-            let sides = piece.sides().unwrap_or_default();
-            sides.iter().flat_map(|side| side.points()[1..].to_vec()).collect()
-        })
-        .collect();
-    let all = points.concat();
+    let (mut all, mut piece_of_point) = (Vec::new(), Vec::new());
+    for (number, piece) in line.0.iter().enumerate() {
+        for side in piece.sides().unwrap_or_default() {
+            all.extend_from_slice(&side.points()[1..]);
+        }
+        piece_of_point.resize(all.len(), number);
+    }
     if let Some((first, second)) = first_contact(&all) {
         let of = |segment: usize| {
             // Segment k ends at point k + 1 of the list, whose first point ends the first segment of the line.
-            let mut left = (segment + 1) % all.len();
-            let piece = points.iter().position(|own| {
-                let inside = left < own.len();
-                left -= if inside { 0 } else { own.len() };
-                inside
-            });
-            let number = piece.unwrap_or(0);
+            let number = piece_of_point[(segment + 1) % all.len()];
             called(number, &line.0[number])
         };
         let at = between(all[second], all[(second + 1) % all.len()], 0.5);
@@ -223,9 +213,4 @@ fn check_line(
         );
     }
     Ok(())
-}
-
-/// The files that the points of pieces are read from.
-pub(super) fn files(pieces: &[PieceOptions]) -> impl Iterator<Item = &Path> {
-    pieces.iter().filter_map(|piece| piece.file.as_deref())
 }

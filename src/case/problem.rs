@@ -99,8 +99,7 @@ impl Problem {
                 (normals[0], normals[last]) = ([0.0, -1.0], [0.0, 1.0]);
             }
             let near = case.grid.layers.map(|near| (near.count, near.growth));
-            let around = domain.around(topology, &points, normals[0], (order, near));
-            around.map(|around| domain.walled(around, first_cell))
+            domain.around(topology, &points, normals[0], first_cell, (order, near))
         });
         let enclosed = enclosed.transpose()?;
         let near = case.domain.as_ref().is_some_and(|domain| domain.is_near(topology, &points));
@@ -226,11 +225,9 @@ impl Problem {
     ) -> (&'static str, String) {
         let grid = &self.case.grid;
         if self.case.cascade.is_some() {
-            return (
-                "cascade",
-                "lines part there at a corner of four blocks, whatever their numbers of cells"
-                    .into(),
-            );
+            let remedy =
+                "lines part there at a corner of four blocks, whatever their numbers of cells";
+            return ("cascade", remedy.into());
         }
         if measure == Limited::GrowthAlongI {
             let BoundaryPoints { x, y, .. } = &self.points;
@@ -248,10 +245,9 @@ impl Problem {
         }
         if self.enclosed.is_some() {
             // Lines draw together at the corners of a box whatever their layers are.
-            return (
-                if self.case.places.has("domain.piece") { "domain.piece" } else { "domain.box" },
-                "an inlet as far ahead as floor and roof are from the section can help".into(),
-            );
+            let pieces = self.case.places.has("domain.piece");
+            let remedy = "an inlet as far ahead as floor and roof are from the section can help";
+            return (if pieces { "domain.piece" } else { "domain.box" }, remedy.into());
         }
         // The grid grows faster than the law where lines draw together.
         let law = self.case.layer_law();

@@ -72,9 +72,6 @@ pub(super) fn topology(entries: &Given) -> Result<TopologyChoice, CaseError> {
 
 impl Case {
     /// The wake of the grid around a section whose edge `closes` in one point, or not; none of an O-grid.
-    ///
-    /// # Errors
-    /// [`GeometryError::NoWake`] for a key of the wake where `auto` is an O-grid.
     pub(super) fn wake_behind(
         &self,
         airfoil: &Airfoil,
@@ -109,9 +106,6 @@ impl Case {
 
     /// The wall, continued along the cut behind its edge or along the interfaces to the block behind a base, from a first
     /// cell of this length.
-    ///
-    /// # Errors
-    /// The errors of [`with_wake`] and [`with_interfaces`], and [`GeometryError::CutLeaves`].
     pub(super) fn with_line_behind(
         &self,
         airfoil: &Airfoil,
@@ -123,8 +117,8 @@ impl Case {
         let edge = middle([wall.x[0], wall.y[0]], [wall.x[last], wall.y[last]]);
         let mut room = f64::INFINITY;
         if let Some(domain) = &self.domain {
-            wake.length = domain.pieces().outlet() - edge[0];
-            room = domain.room(edge);
+            let line = domain.pieces();
+            (wake.length, room) = (line.outlet() - edge[0], line.room([edge]));
         }
         let line = if blunt { with_interfaces } else { with_wake };
         let points = line(airfoil, wall, &wake, (spacing, room))?;
