@@ -16,12 +16,14 @@ const MULTIPLE: usize = 4;
 /// Shares of the points on the upper side that are tried, in hundredths.
 const SHARES: std::ops::RangeInclusive<usize> = 30..=75;
 
+const WITH_EDGE: &str = "give a section with a trailing edge, as geometry.file or points";
+
 /// Keys and sections that a cascade has no use for, and the remedy.
 const REFUSED: [(&str, &str); 11] = [
     ("domain", "leave [domain] out: inlet and outlet are keys of [cascade]"),
-    ("geometry.section", "give a section with a trailing edge, as geometry.file or points"),
-    ("geometry.wing_body", "give a section with a trailing edge, as geometry.file or points"),
-    ("geometry.ellipse", "give a section with a trailing edge, as geometry.file or points"),
+    ("geometry.section", WITH_EDGE),
+    ("geometry.wing_body", WITH_EDGE),
+    ("geometry.ellipse", WITH_EDGE),
     ("grid.far_field", "leave grid.far_field out: cascade.inlet_x and outlet_x end the grid"),
     ("grid.wake", "leave grid.wake out: the grid around a blade is an O-grid"),
     ("grid.wake_spacing", "leave grid.wake_spacing out: the grid around a blade is an O-grid"),
@@ -77,9 +79,6 @@ impl Case {
 
     /// The points of the wall, which `spaced` gives for a number of cells on the upper side. In a cascade without such a
     /// number they are shared out so that as many cells lie along both sides of a passage.
-    ///
-    /// # Errors
-    /// The errors of `spaced`.
     pub(super) fn shared_out(
         &self,
         upper: Option<usize>,
@@ -94,7 +93,7 @@ impl Case {
             let mut turned = points.clone();
             self.turn(&mut turned);
             let blades = self.blades(&turned, &wall_normals(&turned.x, &turned.y))?;
-            blades.corners().ok().map(|corners| corners.excess)
+            blades.corners().ok().map(|(_, excess)| excess)
         };
         let tried = SHARES.filter_map(|share| spaced(Some(cells * share / 100)).ok());
         let all = std::iter::once(even.clone()).chain(tried);
@@ -115,7 +114,7 @@ impl Case {
         layers: &[f64],
     ) -> Result<Option<[usize; 4]>, GeometryError> {
         let Some(blades) = self.blades(points, normals) else { return Ok(None) };
-        let nodes = blades.corners()?.nodes;
+        let (nodes, _) = blades.corners()?;
         let widths = blades.widths(nodes);
         let height = layers[layers.len() - 1] - layers[layers.len() - 2];
         let size = (SIZE[0] * height).max(SIZE[1] * blades.spacing());

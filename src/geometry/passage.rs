@@ -26,14 +26,6 @@ pub(crate) struct Blades {
     order: usize,
 }
 
-/// Corners a, b on the lower and c, d on the upper side, and the number of cells by which c … d and a … b differ before one of
-/// them is moved.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct PassageCorners {
-    pub(crate) nodes: [usize; 4],
-    pub(crate) excess: usize,
-}
-
 impl Blades {
     pub(crate) fn new(
         wall: Vec<[f64; 2]>,
@@ -45,17 +37,16 @@ impl Blades {
         Self { wall, outer, reach, pitch, order }
     }
 
-    /// The corners of the passage: b and c face each other near the nose, a and d near the edge.
-    ///
-    /// # Errors
-    /// [`GeometryError::Passage`] where blades are too close, or points too few.
-    pub(crate) fn corners(&self) -> Result<PassageCorners, GeometryError> {
+    /// The corners of the passage, a and b on the lower, c and d on the upper side: b and c face each other near the nose,
+    /// a and d near the edge. Also the number of cells by which c … d and a … b differ before one of them is moved.
+    pub(crate) fn corners(&self) -> Result<([usize; 4], usize), GeometryError> {
         let (n, s) = (self.wall.len() - 1, chord_lengths(&self.wall));
+        let too_few = || GeometryError::PassagePoints { ni: n + 1 };
         let nose = (0..n)
             .max_by(|p, q| self.distance_from_edge(*p).total_cmp(&self.distance_from_edge(*q)))
             .unwrap_or(n / 2);
         if nose <= 2 * LEAST[1] || n <= nose + 2 * LEAST[1] {
-            return Err(GeometryError::PassagePoints { ni: n + 1 });
+            return Err(too_few());
         }
         let gap = self.gap(nose);
         if gap < LEAST_GAP * self.reach {
@@ -72,7 +63,7 @@ impl Blades {
         let least = LEAST[1].next_multiple_of(self.order);
         let (first, last) = (a + least, d.saturating_sub(least));
         if first >= lower.end || last <= upper.start {
-            return Err(GeometryError::PassagePoints { ni: n + 1 });
+            return Err(too_few());
         }
         let [b, c] =
             self.facing([&(first..lower.end), &(upper.start..last)], &|k| NEAR[0] * from_nose(k));
@@ -84,10 +75,7 @@ impl Blades {
             a = (b + c).saturating_sub(d);
         }
         let fits = a >= LEAST[0] && a + LEAST[1] <= b && c + LEAST[1] <= d && d + LEAST[0] <= n;
-        if fits {
-            return Ok(PassageCorners { nodes: [a, b, c, d], excess });
-        }
-        Err(GeometryError::PassagePoints { ni: n + 1 })
+        if fits { Ok(([a, b, c, d], excess)) } else { Err(too_few()) }
     }
 
     /// A node of the lower and one of the upper side that face each other: both ways from one to the other, the pitch above, are
