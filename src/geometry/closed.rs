@@ -102,9 +102,6 @@ impl ClosedContour {
     }
 
     /// Refuses a contour without a symmetry, with the point that is farthest off the nearest one.
-    ///
-    /// # Errors
-    /// [`GeometryError::NotSymmetric`].
     pub(crate) fn check_symmetry(&self) -> Result<(), GeometryError> {
         if self.symmetry.is_some() {
             return Ok(());
@@ -200,10 +197,6 @@ pub fn distribute_closed(
 
 /// [`distribute_closed`] with the smallest limit on the turn that `ni` points can keep, found by raising
 /// `max_turn_deg` in steps of 15 %. Also returns that limit.
-///
-/// # Errors
-/// The errors of [`distribute_closed`]; [`GeometryError::TooFewForTurns`] if 45 degrees cannot be kept
-/// either.
 pub(crate) fn distribute_closed_relaxed(
     contour: &ClosedContour,
     ni: usize,

@@ -32,9 +32,6 @@ impl CubicSpline {
     }
 
     /// A separate spline for each part between the corners, which are given in rising order.
-    ///
-    /// # Errors
-    /// The errors of [`Self::through`].
     pub(super) fn through_corners(
         points: &[[f64; 2]],
         corners: &[usize],

@@ -8,11 +8,7 @@ use super::{Airfoil, BoundaryPoints, GeometryError};
 const BASE_CELLS: usize = 8;
 
 /// Makes a wall of the points of the section. It begins at the trailing edge, or in the middle of a base. The base has
-/// equal cells, 8 unless their number is given.
-///
-/// # Errors
-/// [`GeometryError::PointsOpen`] for ends that neither coincide nor leave a base, or are a base where the wall `closes`,
-/// [`GeometryError::BaseCells`], [`GeometryError::WallPoints`] and [`GeometryError::WallCrosses`].
+/// equal cells, 8 unless their number is given. A wall that `closes` has none.
 pub(crate) fn wall_as_given(
     airfoil: &Airfoil,
     base_cells: Option<usize>,

@@ -16,12 +16,8 @@ pub enum Heights {
     /// Points (x/c, height) of both surfaces, x/c rising.
     Along(Vec<[f64; 2]>),
     /// Points (x/c, height) of each surface, x/c rising.
-    Surfaces {
-        /// The upper one.
-        upper: Vec<[f64; 2]>,
-        /// The lower one.
-        lower: Vec<[f64; 2]>,
-    },
+    #[allow(missing_docs, reason = "the surfaces")]
+    Surfaces { upper: Vec<[f64; 2]>, lower: Vec<[f64; 2]> },
 }
 
 /// Distance in x/c over which the heights of both surfaces pass into each other.
@@ -147,7 +143,7 @@ impl AlongWall {
 }
 
 /// A place of the wall where points gather.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cluster {
     /// Place along the chord, chords from the nose.
@@ -167,7 +163,7 @@ impl Cluster {
 }
 
 /// A surface of a section.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SurfaceSide {
     /// The upper surface.

@@ -34,38 +34,28 @@ pub use enclosure::{Enclosure, OuterSide};
 pub use error::{FileProblem, GeometryError};
 pub(crate) use given::wall_as_given;
 pub use heights::{AlongWall, Cluster, Heights, SurfaceSide};
-pub use naca::NacaSection;
-pub use naca::airfoil_from_naca;
+pub use naca::{NacaSection, airfoil_from_naca};
 pub use offset::{OffsetLine, OffsetProjection};
 pub(crate) use passage::Blades;
-pub use polygon::wall_normals;
 pub(crate) use polygon::{crossings, encloses, polygon_area};
+pub use polygon::{first_contact, first_crossing, open_normals, wall_normals};
 pub(crate) use reader::{FileFrame, Repairs, read_file, read_points};
 pub use reader::{
     airfoil_from_bytes, airfoil_from_file, airfoil_from_points, contour_from_bytes,
     contour_from_file, points_from_file,
 };
-pub use section::{Flap, SectionMeasures};
-pub(crate) use section::{PIVOT, symmetrise, turn_about};
-pub(crate) use section::{edge_angle_deg, edge_gap};
+pub use section::{Flap, SectionMeasures, set_angle, set_edge_thickness};
+pub(crate) use section::{PIVOT, edge_angle_deg, edge_gap, symmetrise, turn_about};
 pub use shapes::{Ellipse, Joukowski, WingBody};
-pub(crate) use spacing::{growth_to_walls, last_interval};
-pub use spacing::{spacing_geometric, spacing_vinokur};
-pub(crate) use surface::LEAST_GAP;
-pub(crate) use surface::check_base_cells;
-pub use surface::{BaseCells, SurfaceSettings, corners, distribute};
-pub use vector::Scalar;
-pub use wake::Wake;
-pub use {
-    polygon::{first_contact, first_crossing, open_normals},
-    section::{set_angle, set_edge_thickness},
-    spacing::{
-        divided_first, refined_first, spacing_between, spacing_exponential, spacing_layered,
-        spacing_to_walls,
-    },
-    surface::edge_closes,
-    wake::{turned, turning, with_interfaces, with_wake},
+pub use spacing::{
+    divided_first, refined_first, spacing_between, spacing_exponential, spacing_geometric,
+    spacing_layered, spacing_to_walls, spacing_vinokur,
 };
+pub(crate) use spacing::{growth_to_walls, last_interval};
+pub use surface::{BaseCells, SurfaceSettings, corners, distribute, edge_closes};
+pub(crate) use surface::{LEAST_GAP, check_base_cells};
+pub use vector::Scalar;
+pub use wake::{Wake, turned, turning, with_interfaces, with_wake};
 
 /// The closing of the trailing edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

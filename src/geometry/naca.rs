@@ -26,24 +26,15 @@ const JUNCTION_INTERVAL: f64 = 2e-7;
 /// A camber line of two pieces that meet at x = `junction`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Camber {
+    /// y = 0.
     None,
     /// y = m/p² (2 p x − x²) before x = p, m/(1 − p)² (1 − 2 p + 2 p x − x²) behind.
-    FourDigit {
-        m: f64,
-        p: f64,
-    },
+    FourDigit { m: f64, p: f64 },
     /// y = k₁/6 (x³ − 3 r x² + r² (3 − r) x) before x = r, k₁ r³/6 (1 − x) behind.
-    FiveDigit {
-        r: f64,
-        k1: f64,
-    },
+    FiveDigit { r: f64, k1: f64 },
     /// y = k₁/6 ((x − r)³ − κ (1 − r)³ x − r³ x + r³) before x = r,
     /// k₁/6 (κ (x − r)³ − κ (1 − r)³ x − r³ x + r³) behind, κ = k₂/k₁.
-    Reflexed {
-        r: f64,
-        k1: f64,
-        k21: f64,
-    },
+    Reflexed { r: f64, k1: f64, k21: f64 },
 }
 
 /// r and k₁ of the camber lines 210 to 250, design lift coefficient 0.3 (NACA Report 537).

@@ -55,21 +55,15 @@ pub struct SurfaceSettings {
 
 /// Cells on a base or cap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the variant says what its fields are")]
 pub enum BaseCells {
     /// This number, which must be even.
     Exactly(usize),
     /// None: the wall runs from corner to corner, and a block behind it has the base.
     Behind,
-    /// The number that follows from the trailing-edge spacing, within these least values and a quarter of the
-    /// wall.
-    AtLeast {
-        /// Least number on a base, even.
-        base: usize,
-        /// Least number on a cap, even.
-        cap: usize,
-        /// An even number; the cells are a multiple of it.
-        multiple: usize,
-    },
+    /// The number that follows from the trailing-edge spacing: a multiple of `multiple`, at most a quarter of the wall
+    /// and at least `base` on a base or `cap` on a cap. All three are even.
+    AtLeast { base: usize, cap: usize, multiple: usize },
 }
 
 impl BaseCells {

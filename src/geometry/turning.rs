@@ -288,11 +288,7 @@ fn interval_at(s: &[f64], place: f64) -> f64 {
 fn smallest(mut low: f64, mut high: f64, fits: impl Fn(f64) -> bool) -> f64 {
     for _ in 0..60 {
         let middle = (low * high).sqrt();
-        if fits(middle) {
-            high = middle;
-        } else {
-            low = middle;
-        }
+        if fits(middle) { high = middle } else { low = middle }
     }
     high
 }

@@ -69,22 +69,16 @@ pub(super) fn classify(line: usize, raw: &str) -> FileLine<'_> {
 /// The words of a line, and whether its commas are decimal points. They are if there are two words, one or
 /// both with a comma between digits, and no point anywhere. All other commas are separators.
 fn tokens(data: &str) -> (Vec<String>, bool) {
-    let words: Vec<&str> =
-        data.split(|c: char| c.is_whitespace() || c == ';').filter(|w| !w.is_empty()).collect();
+    let apart = |c: char| c.is_whitespace() || c == ';';
+    let words: Vec<&str> = data.split(apart).filter(|w| !w.is_empty()).collect();
     let decimal = words.len() == 2
         && words.iter().any(|w| w.contains(','))
         && words.iter().all(|w| !w.contains('.') && decimal_comma_or_none(w));
-    let tokens = if decimal {
-        words.iter().map(|w| w.replace(',', ".")).collect()
-    } else {
-        words
-            .iter()
-            .flat_map(|w| w.split(','))
-            .filter(|w| !w.is_empty())
-            .map(str::to_owned)
-            .collect()
-    };
-    (tokens, decimal)
+    if decimal {
+        return (words.iter().map(|w| w.replace(',', ".")).collect(), true);
+    }
+    let tokens = words.iter().flat_map(|w| w.split(',')).filter(|w| !w.is_empty());
+    (tokens.map(str::to_owned).collect(), false)
 }
 
 /// True if a word has no comma, or one with digits on both sides.
@@ -120,10 +114,6 @@ pub(super) fn number(token: &str) -> Option<f64> {
     if let Ok(value) = plain.parse() {
         return Some(value);
     }
-    let fortran = plain.replace(['d', 'D'], "e");
-    if plain.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) {
-        fortran.parse().ok()
-    } else {
-        None
-    }
+    let begins = plain.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
+    plain.replace(['d', 'D'], "e").parse().ok().filter(|_| begins)
 }
