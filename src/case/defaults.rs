@@ -150,9 +150,6 @@ pub(super) const LEAST_ON_BASE: f64 = 4.0;
 impl Case {
     /// Puts every default in place that follows from a base behind which there is a block: of this thickness, with first
     /// cells of this height at its corners.
-    ///
-    /// # Errors
-    /// [`GeometryError::BaseCells`] for cells that are given and lower than the first cell.
     pub(super) fn settle_behind(
         &mut self,
         thickness: f64,
@@ -184,19 +181,8 @@ impl Case {
     /// Puts every default in place that follows from the wall. Returns the spacing of the section at its
     /// leading and trailing edge in chords, the largest turn in a cell in degrees, and the seam.
     pub(super) fn settle_defaults(&mut self, wall: WallFacts) -> ([f64; 2], f64, Seam) {
-        let Self {
-            grid,
-            initial,
-            control,
-            output,
-            places,
-            cascade,
-            geometry,
-            multigrid,
-            domain,
-            ..
-        } = self;
-        let element = grid.reach.is_some() || !places.within.is_empty();
+        let (grid, initial) = (&mut self.grid, &mut self.initial);
+        let element = grid.reach.is_some() || !self.places.within.is_empty();
         let cells = wall.cells as f64;
         let mut spacing = [0.0; 2];
         let spaced = grid.wall_points == WallPoints::Spaced;
@@ -205,7 +191,7 @@ impl Case {
                 if wall.wake.is_some() { ([4e-4, 3e-3], 128.0) } else { ([3e-3, 1e-3], 256.0) };
             let [leading, trailing] =
                 [leading, trailing].map(|chords: f64| chords * cells_of_default / cells);
-            let curved = output.curved_order > 1;
+            let curved = self.output.curved_order > 1;
             let heights = if curved { MOST_HEIGHTS_CURVED } else { MOST_HEIGHTS };
             let thick = if wall.sharp { grid.first_cell / heights } else { 0.0 };
             let trailing = trailing.max(thick.min(WIDEST));
@@ -217,17 +203,17 @@ impl Case {
         let turn = MAX_TURN * (256.0 / cells).min(1.0);
         let turn = if spaced { *grid.max_turn.get_or_insert(turn) } else { turn };
         // A trailing edge or base is a corner, whose line keeps its marched points. Points of a round edge lie on a smooth wall.
-        let round = cascade.is_some() && geometry.trailing_edge == TrailingEdge::Rounded;
+        let round = self.cascade.is_some() && self.geometry.trailing_edge == TrailingEdge::Rounded;
         let mut seam = if wall.edge && !round { Seam::Held } else { Seam::Periodic };
         if wall.wake.is_some() {
             grid.topology = TopologyChoice::C;
-            let levels = if wall.behind && domain.is_some() {
+            let levels = if wall.behind && self.domain.is_some() {
                 Some(2 + usize::from(grid.first_cell > LEAST_OF_THREE_LEVELS))
             } else {
                 (grid.nj >= TALL + 2).then_some(FEW_LEVELS)
             };
-            if let Some(levels) = levels.filter(|_| !places.has("multigrid.levels")) {
-                multigrid.levels = levels;
+            if let Some(levels) = levels.filter(|_| !self.places.has("multigrid.levels")) {
+                self.multigrid.levels = levels;
             }
         } else {
             grid.wake = None;
@@ -255,7 +241,8 @@ impl Case {
             WallFacts { .. } => [0.2, smoothing, 10.0, cells / 128.0],
         };
         let marches = initial.method == InitialMethod::Hyperbolic;
-        control.smoothing_columns.get_or_insert(if marches { columns } else { NORMAL_COLUMNS });
+        let columns = if marches { columns } else { NORMAL_COLUMNS };
+        self.control.smoothing_columns.get_or_insert(columns);
         initial.dissipation.get_or_insert(dissipation);
         initial.volume_smoothing.get_or_insert(volume_smoothing);
         initial.spread.get_or_insert(spread);

@@ -199,13 +199,8 @@ fn keys_of(section: &str, optional: bool, set: &[(&str, &str)]) -> String {
 fn placeholder(kind: KeyKind) -> &'static str {
     match kind {
         KeyKind::Text | KeyKind::Path | KeyKind::Word(_) => "\"\"",
-        KeyKind::Words(_)
-        | KeyKind::Point
-        | KeyKind::Points
-        | KeyKind::Box
-        | KeyKind::Clusters
-        | KeyKind::Pieces => "[]",
         KeyKind::Flag | KeyKind::Integer { .. } | KeyKind::Real { .. } | KeyKind::Heights => "",
+        _ => "[]",
     }
 }
 
@@ -256,9 +251,6 @@ const SHARED: [&str; 6] = ["initial", "control", "quality", "newton", "linear", 
 
 impl CaseFile {
     /// The case as a case file in which every default is written out: read again, it gives the same case.
-    ///
-    /// # Errors
-    /// The errors of [`Case::to_toml_string`].
     pub fn to_toml_string(&self) -> Result<String, toml::ser::Error> {
         if let Some(section) = self.section() {
             return section.to_toml_string();

@@ -275,7 +275,7 @@ pub(super) fn unknown_section(name: &str, place: Place) -> CaseError {
     unknown(name, place, true, (nearest(name, sections()), known))
 }
 
-fn unknown(
+pub(super) fn unknown(
     name: &str,
     place: Place,
     section: bool,

@@ -4,11 +4,10 @@ use std::path::Path;
 
 use toml_edit::Value;
 
-use super::entries::{ELEMENT, Given, SINGLE, UNNAMED, unknown_key};
+use super::entries::{ELEMENT, Given, SINGLE, UNNAMED, unknown, unknown_key};
 use super::error::{CaseError, Found, Place, among};
 use super::schema::{Key, KeyKind};
 use super::table::{self, keys};
-use crate::diagnostics::excerpt;
 
 impl Given {
     /// Keys of these sections alone, with their values in TOML.
@@ -19,9 +18,8 @@ impl Given {
         let within = |key: &str| key.split('.').next().is_some_and(|name| sections.contains(&name));
         if let Some((key, value)) = overrides.iter().find(|(key, _)| !within(key)) {
             let known = keys().map(|key| key.path).filter(|key| within(key)).collect();
-            let place = Place::Set { key: key.clone(), value: value.clone() }.into();
-            let (name, nearest) = (excerpt(key), None);
-            return Err(CaseError::Unknown { place, section: false, name, nearest, known });
+            let place = Place::Set { key: key.clone(), value: value.clone() };
+            return Err(unknown(key, place, false, (None, known)));
         }
         let mut entries = Self::read("", Path::new(UNNAMED))?;
         entries.replace(overrides)?;

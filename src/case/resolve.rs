@@ -74,10 +74,8 @@ impl Case {
         // TOML allows an underline between digits.
         let length = given.and_then(|found| found.value.replace('_', "").parse().ok());
         let length = length.unwrap_or(defaults::REFERENCE_LENGTH);
-        Some(
-            self.grid.first_cell
-                / defaults::first_cell_from_y_plus(1.0, self.grid.reynolds?, length),
-        )
+        let unit = defaults::first_cell_from_y_plus(1.0, self.grid.reynolds?, length);
+        Some(self.grid.first_cell / unit)
     }
 }
 
@@ -293,16 +291,15 @@ fn step_of_order(entries: &Given) -> Result<usize, CaseError> {
 fn check_order(entries: &Given, grid: &GridOptions) -> Result<(), CaseError> {
     let order: usize = entries.get("output.curved_order")?;
     let (step, refine) = (step_of_order(entries)?, entries.get::<usize>("grid.refine")?);
-    let wake = grid.wake.map(|wake| ("grid.wake", wake.cells / refine, 0));
-    let span: usize = entries.get("output.span_cells")?;
-    let plane = [("grid.ni", (grid.ni - 1) / refine, 1), ("grid.nj", (grid.nj - 1) / refine, 1)];
-    let counts = plane.into_iter().chain(wake);
-    let counts = counts.map(|(key, cells, nodes)| (key, cells, nodes, step));
+    let mut counts = vec![
+        ("grid.ni", (grid.ni - 1) / refine, 1, step),
+        ("grid.nj", (grid.nj - 1) / refine, 1, step),
+    ];
+    counts.extend(grid.wake.map(|wake| ("grid.wake", wake.cells / refine, 0, step)));
     let blocks = ["cascade.passage_cells", "cascade.inlet_cells", "cascade.outlet_cells"];
-    let blocks = blocks.into_iter().filter(|key| entries.has(key));
-    let blocks: Result<Vec<_>, CaseError> =
-        blocks.map(|key| Ok((key, entries.get(key)?, 0, order))).collect();
-    let counts = counts.chain([("output.span_cells", span, 0, order)]).chain(blocks?);
+    for key in ["output.span_cells"].into_iter().chain(blocks) {
+        counts.extend(entries.given(key)?.map(|cells| (key, cells, 0, order)));
+    }
     for (key, cells, nodes, step) in counts {
         if cells % step == 0 {
             continue;
@@ -413,13 +410,9 @@ pub(crate) fn is_fit_name(name: &str) -> bool {
 /// Whether Windows takes the name for a device, which it does with any ending.
 fn is_device(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or(name).trim_end().to_ascii_uppercase();
-    match stem.get(..3) {
-        Some("CON" | "PRN" | "AUX" | "NUL") => stem.len() == 3,
-        Some("COM" | "LPT") => {
-            let mut number = stem[3..].chars();
-            let numbered = number.next().is_some_and(|c| c.is_ascii_digit() || "¹²³".contains(c));
-            numbered && number.next().is_none()
-        }
-        _ => false,
-    }
+    let numbered = stem.strip_prefix("COM").or_else(|| stem.strip_prefix("LPT"));
+    let port = |number: &str| {
+        number.chars().count() == 1 && number.contains(|c: char| "0123456789¹²³".contains(c))
+    };
+    ["CON", "PRN", "AUX", "NUL"].contains(&&*stem) || numbered.is_some_and(port)
 }

@@ -2,6 +2,7 @@
 //! follow from these.
 
 use super::error::GivenValue;
+use super::schema::rounded;
 use super::{BackgroundOptions, Case, CaseFile, Element, Place, PlacedBy, Problem, SectionError};
 use crate::diagnostics::errors;
 use crate::overset::{Background, ElementWall, Placement, RigSide, RiggingError};
@@ -114,9 +115,6 @@ impl PlacedCase {
 
 impl CaseFile {
     /// The elements at their places.
-    ///
-    /// # Errors
-    /// [`AssemblyError`].
     pub fn settle(&self) -> Result<PlacedCase, AssemblyError> {
         if let Some(section) = self.section() {
             return Ok(section.settle()?.into());
@@ -318,7 +316,7 @@ impl CaseFile {
             low = [0, 1].map(|c| low[c].min(point[c]));
             high = [0, 1].map(|c| high[c].max(point[c]));
         }
-        let spacing = *options.spacing.get_or_insert_with(|| rounded(median_size(elements)));
+        let spacing = *options.spacing.get_or_insert_with(|| rounded(median_size(elements), 2));
         let BackgroundOptions { margin, growth, far_field, .. } = *options;
         let background = Background { spacing, margin, growth, far_field };
         let [nx, ny] = background.size(low, high);
@@ -399,9 +397,4 @@ fn median_size(elements: &[PlacedElement]) -> f64 {
         counted >= half
     });
     median.map_or(0.02, |(size, _)| *size)
-}
-
-/// Two digits of a length, as people write it.
-fn rounded(length: f64) -> f64 {
-    format!("{length:.1e}").parse().unwrap_or(length)
 }

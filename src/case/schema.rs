@@ -282,21 +282,15 @@ fn pieces(value: &Value) -> Result<toml::Value, String> {
     let read = |item: &Value| {
         let value = toml::Value::deserialize(item.clone().into_deserializer())
             .map_err(|error| error.message().to_owned())?;
-        if let Some(kind) = value.get("kind").and_then(toml::Value::as_str) {
+        let kind = value.get("kind").and_then(toml::Value::as_str);
+        if let Some(kind) = kind.filter(|kind| !SIDE_KINDS.contains(kind)) {
             let near = nearest(kind, SIDE_KINDS.iter().copied());
             let near = near.map_or(String::new(), |near| format!("; did you mean \"{near}\"?"));
-            if !SIDE_KINDS.contains(&kind) {
-                return Err(format!(
-                    "kind = \"{kind}\" is none of {}{near}",
-                    SIDE_KINDS.join(", ")
-                ));
-            }
+            let kinds = SIDE_KINDS.join(", ");
+            return Err(format!("kind = \"{kind}\" is none of {kinds}{near}"));
         }
-        let piece: PieceOptions = value
-            .clone()
-            .try_into()
-            .map_err(|error: toml::de::Error| error.message().to_owned())?;
-        piece.fits().map(|()| value)
+        let piece = PieceOptions::deserialize(value.clone());
+        piece.map_err(|error| error.message().to_owned())?.fits().map(|()| value)
     };
     let numbered = items.iter().enumerate().map(|(number, item)| {
         read(item).map_err(|problem| {
@@ -338,11 +332,12 @@ fn default_of(key: &Key) -> String {
 
 /// The value of a bound relation, for messages.
 pub(super) fn shown(value: f64) -> String {
-    if value == 0.0 { number(value) } else { number(rounded(value)) }
+    if value == 0.0 { number(value) } else { number(rounded(value, 3)) }
 }
 
-fn rounded(value: f64) -> f64 {
-    format!("{value:.2e}").parse().unwrap_or(value)
+/// A number with this many digits, as people write it.
+pub(super) fn rounded(value: f64, digits: usize) -> f64 {
+    format!("{value:.*e}", digits - 1).parse().unwrap_or(value)
 }
 
 /// Similarity (Jaro–Winkler, 1 for equal names) from which a name counts as a misspelling.

@@ -62,12 +62,13 @@ fn contour(entries: &Given) -> Result<Contour, CaseError> {
     if let Some(second) = given.next() {
         return Err(entries.conflict(second, source));
     }
+    let file = |key| existing_file(entries, key, &entries.get::<PathBuf>(key)?);
     Ok(match source {
         "geometry.naca" => Contour::Naca(entries.get(source)?),
-        "geometry.file" => Contour::File(airfoil_file(entries, source)?),
+        "geometry.file" => Contour::File(file(source)?),
         "geometry.points" => Contour::Points(entries.get(source)?),
         "geometry.section" => Contour::Section(SectionOptions {
-            file: airfoil_file(entries, "geometry.section.file")?,
+            file: file("geometry.section.file")?,
             length: entries.given("geometry.section.length")?.unwrap_or(1.0),
         }),
         "geometry.wing_body" => Contour::WingBody(entries.section(source, &[])?),
@@ -127,11 +128,6 @@ fn refuse_edges(entries: &Given) -> Result<(), CaseError> {
     entries.refuse_given(&EDGE_KEYS, expected, |key| {
         format!("leave {key} out: points on a smooth contour follow grid.max_turn")
     })
-}
-
-/// Full path of the file of coordinates that `key` names, which must exist.
-fn airfoil_file(entries: &Given, key: &str) -> Result<PathBuf, CaseError> {
-    existing_file(entries, key, &entries.get::<PathBuf>(key)?)
 }
 
 /// Full path of the file of coordinates `given` at `key`, which must exist.

@@ -32,9 +32,6 @@ errors! {
 impl Case {
     /// Reads or makes the body and changes it as the case says, but for the angle of attack, which
     /// turns the points of the wall.
-    ///
-    /// # Errors
-    /// The body cannot be read or made so.
     pub fn body(&self) -> Result<BodyContour, SectionError> {
         self.read_body(&mut self.geometry.clone()).map_err(|error| self.located(error))
     }
@@ -46,9 +43,6 @@ impl Case {
     }
 
     /// The problem of the case, settled for its section.
-    ///
-    /// # Errors
-    /// The section cannot be meshed as the case says.
     pub fn settle(&self) -> Result<Problem, SectionError> {
         let mut case = self.clone();
         let settled = self.read_body(&mut case.geometry).and_then(|body| case.settled(body));
@@ -57,9 +51,6 @@ impl Case {
 
     /// The problem of the case, settled for another section than its own. All settings but the contour are of the
     /// case, its trailing edge too; no flap is deflected.
-    ///
-    /// # Errors
-    /// The errors of [`Self::settle`].
     pub fn settle_around(&self, airfoil: &Airfoil) -> Result<Problem, SectionError> {
         let body = BodyContour::Airfoil(Airfoil { notes: Vec::new(), ..airfoil.clone() });
         self.clone().settled(body).map_err(|error| self.located(error))
