@@ -36,9 +36,8 @@ pub(super) fn points_around(
     let (upper, lower) = (upper?, lower?);
     check_as_given(entries, topology)?;
     if topology == TopologyChoice::Half {
-        entries.refuse_given(&POINTS, "a grid around both surfaces", |_| {
-            "leave them out: half a grid has grid.ni points on its one surface".into()
-        })?;
+        let remedy = "leave them out: half a grid has grid.ni points on its one surface";
+        entries.refuse_given(&POINTS, "a grid around both surfaces", remedy)?;
     }
     let (Some(upper), Some(lower), false) = (upper, lower, entries.has("grid.ni")) else {
         return Ok(None);
@@ -62,9 +61,8 @@ fn check_as_given(entries: &Given, topology: TopologyChoice) -> Result<(), CaseE
         let expected = "the section of geometry.file or points, with an O- or a C-grid around it";
         return Err(entries.refuse(&["grid.wall_points"], expected, "leave grid.wall_points out"));
     }
-    entries.refuse_given(&SPACED, "grid.wall_points = \"spaced\"", |key| {
-        format!("leave {key} out: with \"as-given\" the points of the wall are those of the file")
-    })
+    let remedy = "leave {key} out: with \"as-given\" the points of the wall are those of the file";
+    entries.refuse_given(&SPACED, "grid.wall_points = \"spaced\"", remedy)
 }
 
 impl GridOptions {

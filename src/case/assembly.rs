@@ -239,13 +239,13 @@ fn refuse_keys(entries: &Given, near_body: bool) -> Result<(), CaseError> {
     for (key, own) in
         [("geometry.angle", "angle"), ("geometry.chord", "chord"), ("grid.reach", "reach")]
     {
-        entries.refuse_given(&[key], &format!("the element's own {own}"), |_| {
-            format!("write {own} beside the name of the element, in reference chords or degrees")
-        })?;
+        let expected = format!("the element's own {own}");
+        let remedy =
+            format!("write {own} beside the name of the element, in reference chords or degrees");
+        entries.refuse_given(&[key], &expected, &remedy)?;
     }
-    entries.refuse_given(&["geometry.frame"], "the element's own frame", |_| {
-        "write frame = \"file\" beside the name of the element".into()
-    })?;
+    let remedy = "write frame = \"file\" beside the name of the element";
+    entries.refuse_given(&["geometry.frame"], "the element's own frame", remedy)?;
     let (key, expected, remedy) = if near_body {
         let remedy = "leave grid.growth out: the gaps decide how many layers an element has";
         ("grid.growth", "grid.nj", remedy)
@@ -254,7 +254,7 @@ fn refuse_keys(entries: &Given, near_body: bool) -> Result<(), CaseError> {
             "a [background]: without, the grid of the first element goes to its far field";
         ("element.reach", expected, "add [background], or leave reach out")
     };
-    entries.refuse_given(&[key], expected, |_| remedy.into())?;
+    entries.refuse_given(&[key], expected, remedy)?;
     let topology: TopologyChoice = entries.get("grid.topology")?;
     if topology == TopologyChoice::Half || (near_body && topology == TopologyChoice::C) {
         let expected = "\"O\", whose lines close around the element";
@@ -347,8 +347,7 @@ fn check_output(entries: &Given, output: &OutputOptions) -> Result<(), CaseError
         ("output.curved_order", "1"),
     ] {
         let expected = format!("{expected}: that is written of one section");
-        let remedy = |_: &str| "give the element as a case of its own".into();
-        entries.refuse_given(&[key], &expected, remedy)?;
+        entries.refuse_given(&[key], &expected, "give the element as a case of its own")?;
     }
     Ok(())
 }

@@ -44,7 +44,7 @@ pub(super) fn cascade(entries: &Given) -> Result<Option<CascadeOptions>, CaseErr
     if !entries.has("cascade.pitch") {
         // The others mean nothing without it.
         let others: Vec<&str> = of_section("cascade").map(|key| key.path).collect();
-        let remedy = |_: &str| "give cascade.pitch, or leave [cascade] out".into();
+        let remedy = "give cascade.pitch, or leave [cascade] out";
         return entries.refuse_given(&others, "cascade.pitch beside it", remedy).map(|()| None);
     }
     if !entries.places.within.is_empty() {
@@ -52,7 +52,7 @@ pub(super) fn cascade(entries: &Given) -> Result<Option<CascadeOptions>, CaseErr
         return Err(entries.refuse(&["cascade.pitch"], "one blade in a cascade", remedy));
     }
     for (key, remedy) in REFUSED {
-        entries.refuse_given(&[key], "a case without it: [cascade] is given", |_| remedy.into())?;
+        entries.refuse_given(&[key], "a case without it: [cascade] is given", remedy)?;
     }
     let topology: String = entries.get("grid.topology")?;
     if topology != "auto" && topology != "O" {

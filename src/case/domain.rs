@@ -3,12 +3,12 @@
 use super::defaults::{REFERENCE_LENGTH, first_cell_from_y_plus};
 use super::entries::Given;
 use super::piece::PieceOptions;
-use super::pieces::{PIECE, PieceLine, outside, pieces};
+use super::pieces::{PIECE, PieceLine, pieces};
 use super::schema::shown;
 use super::{CaseError, DomainOptions, TopologyChoice};
-use crate::geometry::{BoundaryPoints, Enclosure, GeometryError, encloses, turned, turning};
+use crate::geometry::{BoundaryPoints, GeometryError, encloses, turned, turning};
 use crate::grid::initial::Enclosed;
-use crate::grid::{SideKind, Topology};
+use crate::grid::{Outside, SideKind, Topology};
 
 /// Points of the line j = 0 above which columns of corners are multiples of four cells.
 const MANY: usize = 128;
@@ -48,10 +48,9 @@ pub(super) fn domain(
     } else {
         let beside =
             either("domain.box in place of domain.piece beside it", "domain.box beside it");
-        entries.refuse_given(&sides, beside, |key| {
-            let leave = format!("leave {key} out: pieces have a kind and points of their own");
-            if own { leave } else { "give domain.box, or leave [domain] out".into() }
-        })?;
+        let leave = "leave {key} out: pieces have a kind and points of their own";
+        let remedy = either(leave, "give domain.box, or leave [domain] out");
+        entries.refuse_given(&sides, beside, remedy)?;
         if !own {
             return Ok(None);
         }
@@ -78,14 +77,10 @@ pub(super) fn domain(
         }
     }
     if domain.wall(0.0).is_none() {
-        entries.refuse_given(
-            &["domain.wall_first_cell", WALL_Y_PLUS],
-            "a side that is a wall beside it",
-            |key| {
-                let side = either("the kind of a piece", "domain.floor or another side");
-                format!("set {side} to \"wall\", or leave {key} out")
-            },
-        )?;
+        let keys = ["domain.wall_first_cell", WALL_Y_PLUS];
+        let side = either("the kind of a piece", "domain.floor or another side");
+        let remedy = ["set ", side, " to \"wall\", or leave {key} out"].concat();
+        entries.refuse_given(&keys, "a side that is a wall beside it", &remedy)?;
     } else if entries.opens("grid.layers") {
         let remedy = "leave grid.layers out: grid.growth limits the growth from both walls";
         return Err(entries.refuse(&["grid.layers"], "a box without walls", remedy));
@@ -184,26 +179,25 @@ impl DomainOptions {
         };
         let ([low, high], [below, above]) = (self.heights_at(x0), self.heights_at(x1));
         let corners = [[x1, below], [x0, low], [x0, high], [x1, above]];
-        let side = |name, kind, from: usize| {
-            PieceOptions::straight(name, kind, [corners[from], corners[(from + 1) % 4]])
-        };
-        let bent = |mut piece: PieceOptions, mut curve: Vec<[f64; 2]>| {
-            // From the inlet to the outlet.
-            let last = curve.len() - 1;
-            if piece.points[0][0] > piece.points[1][0] {
-                curve.reverse();
+        let side = |name, kind, from: usize, curve: &Option<Vec<[f64; 2]>>| {
+            let ends = [corners[from], corners[(from + 1) % 4]];
+            let mut piece = PieceOptions::straight(name, kind, ends);
+            if let Some(curve) = curve {
+                piece.points.clone_from(curve);
+                // A curve is given from the inlet to the outlet.
+                if ends[0][0] > ends[1][0] {
+                    piece.points.reverse();
+                }
+                let last = curve.len() - 1;
+                (piece.points[0], piece.points[last]) = (ends[0], ends[1]);
             }
-            (curve[0], curve[last]) = (piece.points[0], piece.points[1]);
-            piece.points = curve;
             piece
         };
-        let floor = side("floor", self.floor, 0);
-        let roof = side("roof", self.roof, 2);
         PieceLine(vec![
-            if let Some(curve) = &self.floor_curve { bent(floor, curve.clone()) } else { floor },
-            side("inlet", self.inlet, 1),
-            if let Some(curve) = &self.roof_curve { bent(roof, curve.clone()) } else { roof },
-            side("outlet", self.outlet, 3),
+            side("floor", self.floor, 0, &self.floor_curve),
+            side("inlet", self.inlet, 1, &None),
+            side("roof", self.roof, 2, &self.roof_curve),
+            side("outlet", self.outlet, 3, &None),
         ])
     }
 
@@ -250,7 +244,7 @@ impl DomainOptions {
         (step, near): (usize, Option<(usize, f64)>),
     ) -> Result<Enclosed, GeometryError> {
         let mut pieces = self.pieces();
-        let (whole, mut patches) = pieces.closed()?;
+        let (whole, mut patches) = pieces.line()?;
         let edge = [x[0], y[0]];
         let wall: Vec<[f64; 2]> = topology.wall(x.len()).map(|i| [x[i], y[i]]).collect();
         // The ends of a cut are on the outlet.
@@ -283,15 +277,17 @@ impl DomainOptions {
             if let Some(end) = pieces.0[open].points.last_mut() {
                 end[0] = edge[0];
             }
-            let (sides, _) = PieceLine::sides(&pieces.0)?;
-            (Enclosure::of_sides(&sides), ends)
+            (pieces.line()?.0, ends)
         };
         let sides = line.corners().len();
         // Grids of two coarser levels keep the corners.
         let step = if x.len() > MANY { 4 * step } else { step };
         let too_few = || GeometryError::TooFewForBox { ni: x.len(), corners: sides };
-        let own = outside(&patches[..sides - 1], ends);
-        let enclosed = Enclosed::new(line, topology, (x, y), step, own).ok_or_else(too_few)?;
+        let outside = |columns: &[usize]| {
+            let sides = columns.iter().copied().zip(patches[..sides - 1].iter().copied());
+            Outside { sides: sides.collect(), ends, given: Vec::new() }
+        };
+        let enclosed = Enclosed::new(line, topology, (x, y), step, outside).ok_or_else(too_few)?;
         let walls = || enclosed.outside.walls(x.len() - 1);
         let wall = self.wall(first_cell).map(|height| (height, walls()));
         Ok(Enclosed { seam: topology.closed().then_some(seam), near, wall, ..enclosed })

@@ -217,12 +217,13 @@ impl Given {
         self.places.found(paths).refused(expected, remedy)
     }
 
-    /// Refuses the first of these keys and sections that is given, unless it says no more than its default does.
+    /// Refuses the first of these keys and sections that is given, unless it says no more than its default does. The
+    /// remedy has `{key}` where its name is to stand.
     pub(super) fn refuse_given(
         &self,
         keys: &[&'static str],
         expected: &str,
-        remedy: impl Fn(&str) -> String,
+        remedy: &str,
     ) -> Result<(), CaseError> {
         let neutral = |path: &str| {
             let default = table::find(path).and_then(|key| key.default.value());
@@ -233,7 +234,7 @@ impl Given {
         let given = |key: &&&str| (self.has(key) || self.opens(key)) && !neutral(key);
         keys.iter()
             .find(given)
-            .map_or(Ok(()), |key| Err(self.refuse(&[key], expected, remedy(key))))
+            .map_or(Ok(()), |key| Err(self.refuse(&[key], expected, remedy.replace("{key}", key))))
     }
 
     /// The error of a key that another one excludes.

@@ -6,11 +6,9 @@ use super::schema::shown;
 use super::sections::existing_file;
 use super::{CaseError, TopologyChoice};
 use crate::geometry::vector::{between, distance};
-use crate::geometry::{
-    Enclosure, GeometryError, OuterSide, first_contact, points_from_file, polygon_area,
-};
+use crate::geometry::{Enclosure, GeometryError, first_contact, points_from_file, polygon_area};
+use crate::grid::SideKind;
 use crate::grid::boundary::Patch;
-use crate::grid::{Outside, SideKind};
 
 /// The key of the list.
 pub(super) const PIECE: &str = "domain.piece";
@@ -49,31 +47,15 @@ impl PieceLine {
         distances.fold(f64::INFINITY, f64::min)
     }
 
-    /// The sides of these pieces and the patch of each side.
-    pub(super) fn sides(
-        pieces: &[PieceOptions],
-    ) -> Result<(Vec<OuterSide>, Vec<Patch>), GeometryError> {
+    /// The line through all pieces, and the patch of each of its sides.
+    pub(super) fn line(&self) -> Result<(Enclosure, Vec<Patch>), GeometryError> {
         let (mut sides, mut patches) = (Vec::new(), Vec::new());
-        for piece in pieces {
+        for piece in &self.0 {
             let own = piece.sides()?;
             patches.extend(own.iter().map(|_| piece.patch()));
             sides.extend(own);
         }
-        Ok((sides, patches))
-    }
-
-    /// The whole line and the patch of each of its sides.
-    pub(super) fn closed(&self) -> Result<(Enclosure, Vec<Patch>), GeometryError> {
-        Self::sides(&self.0).map(|(sides, patches)| (Enclosure::of_sides(&sides), patches))
-    }
-}
-
-/// The patches of sides that begin in these columns; an open grid ends at the last one.
-pub(super) fn outside(patches: &[Patch], ends: Patch) -> impl Fn(&[usize]) -> Outside {
-    move |corners| Outside {
-        sides: corners.iter().copied().zip(patches.iter().copied()).collect(),
-        ends,
-        given: Vec::new(),
+        Ok((Enclosure::of_sides(&sides), patches))
     }
 }
 
@@ -98,29 +80,25 @@ pub(super) fn pieces(
             return refuse(expected, "correct the points of its file");
         }
     }
-    let last = pieces.len() - 1;
     for (number, pair) in pieces.windows(2).enumerate() {
         let ([_, end], [begin, _]) = (pair[0].ends(), pair[1].ends());
         if distance(end, begin) > SAME {
             let [before, after] = [0, 1].map(|k| called(number + k, &pair[k]));
+            let [end, begin] = [end, begin].map(point);
             return refuse(
-                format!(
-                    "{after} to begin at {}, where {before} ends, not at {}",
-                    point(end),
-                    point(begin)
-                ),
+                format!("{after} to begin at {end}, where {before} ends, not at {begin}"),
                 "give pieces and their points in order, clockwise from the lower end of the outlet; or add a piece between",
             );
         }
     }
-    let (begin, end) = (pieces[0].ends()[0], pieces[last].ends()[1]);
+    let (begin, end) = (pieces[0].ends()[0], pieces[pieces.len() - 1].ends()[1]);
     if distance(begin, end) > SAME {
         if (begin[0] - end[0]).abs() > SAME {
+            let [begin, end] = [begin, end].map(point);
             return refuse(
                 format!(
-                    "the last piece to end at {}, where the first begins, or above it, for a vertical outlet between, not at {}",
-                    point(begin),
-                    point(end)
+                    "the last piece to end at {begin}, where the first begins, or above it, for a vertical outlet between, \
+                     not at {end}"
                 ),
                 "end both at one x, or add the piece that closes the line",
             );

@@ -109,15 +109,13 @@ fn grid(entries: &Given) -> Result<(GridOptions, Around), CaseError> {
         ));
     }
     if topology == TopologyChoice::C {
-        entries.refuse_given(&["grid.seam"], "grid.topology = \"O\"", |_| {
-            "leave grid.seam out: a C-grid has a cut, which is held, and no seam".into()
-        })?;
+        let remedy = "leave grid.seam out: a C-grid has a cut, which is held, and no seam";
+        entries.refuse_given(&["grid.seam"], "grid.topology = \"O\"", remedy)?;
     }
     if matches!(topology, TopologyChoice::C | TopologyChoice::Half) {
         let expected = "grid.topology = \"O\", whose lines close around the body";
-        entries.refuse_given(&["grid.reach"], expected, |_| {
-            "set grid.topology = \"O\", or leave grid.reach out".into()
-        })?;
+        let remedy = "set grid.topology = \"O\", or leave grid.reach out";
+        entries.refuse_given(&["grid.reach"], expected, remedy)?;
     }
     let length = domain.as_ref().map_or(far_field, DomainOptions::behind);
     let rules = wake(entries, topology, ni, length)?;
@@ -174,11 +172,9 @@ fn wake(
     length: f64,
 ) -> Result<Vec<(&'static str, toml::Value)>, CaseError> {
     if matches!(topology, TopologyChoice::O | TopologyChoice::Half) {
-        let remedy =
-            |key: &str| format!("set grid.topology, or leave {key} out: an O-grid has no wake");
-        return entries
-            .refuse_given(&WAKE, "grid.topology = \"C\" or \"auto\"", remedy)
-            .map(|()| Vec::new());
+        let expected = "grid.topology = \"C\" or \"auto\"";
+        let remedy = "set grid.topology, or leave {key} out: an O-grid has no wake";
+        return entries.refuse_given(&WAKE, expected, remedy).map(|()| Vec::new());
     }
     // With `auto` the section decides. Cells that are refined or of a higher order are counted here.
     let plain = entries.get::<usize>("grid.refine")? == 1 && step_of_order(entries)? == 1;

@@ -33,7 +33,7 @@ pub(super) fn geometry(entries: &Given) -> Result<GeometryOptions, CaseError> {
     }
     if !matches!(contour, Contour::File(_) | Contour::Points(_)) {
         let expected = "a section of geometry.file or points";
-        entries.refuse_given(&["geometry.smooth"], expected, |key| format!("leave {key} out"))?;
+        entries.refuse_given(&["geometry.smooth"], expected, "leave {key} out")?;
     }
     let edge_thickness: Option<f64> = entries.given("geometry.edge_thickness")?;
     let trailing_edge = trailing_edge(entries, &contour, edge_thickness)?;
@@ -125,9 +125,8 @@ fn refuse_edges(entries: &Given) -> Result<(), CaseError> {
             "choose grid.topology = \"O\": a smooth contour has no edge where a cut could begin";
         return Err(entries.refuse(&["grid.topology"], expected, remedy));
     }
-    entries.refuse_given(&EDGE_KEYS, expected, |key| {
-        format!("leave {key} out: points on a smooth contour follow grid.max_turn")
-    })
+    let remedy = "leave {key} out: points on a smooth contour follow grid.max_turn";
+    entries.refuse_given(&EDGE_KEYS, expected, remedy)
 }
 
 /// Full path of the file of coordinates `given` at `key`, which must exist.

@@ -66,7 +66,7 @@ pub(super) fn topology(entries: &Given) -> Result<TopologyChoice, CaseError> {
         return Ok(asked);
     };
     let expected = format!("a C-grid; this is an O-grid, since {}", closed.0);
-    entries.refuse_given(&WAKE, &expected, |key| closed.remedy(key))?;
+    entries.refuse_given(&WAKE, &expected, &closed.remedy("{key}"))?;
     Ok(TopologyChoice::O)
 }
 
