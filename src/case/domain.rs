@@ -182,7 +182,7 @@ impl DomainOptions {
         let side = |name, kind, from: usize, curve: &Option<Vec<[f64; 2]>>| {
             let ends = [corners[from], corners[(from + 1) % 4]];
             let mut piece = PieceOptions::straight(name, kind, ends);
-            if let Some(curve) = curve {
+            if let Some(curve) = curve.as_ref().filter(|curve| curve.len() > 1) {
                 piece.points.clone_from(curve);
                 // A curve is given from the inlet to the outlet.
                 if ends[0][0] > ends[1][0] {
@@ -222,7 +222,11 @@ impl DomainOptions {
     /// y of floor and roof of a box at x.
     fn heights_at(&self, x: f64) -> [f64; 2] {
         let [low, high] = self.bounds.map_or([f64::NAN; 2], |[.., low, high]| [low, high]);
-        let at = |curve: &Option<Vec<_>>, flat| curve.as_ref().map_or(flat, |c| interpolated(c, x));
+        // The check of the curves refuses one that is shorter.
+        let at = |curve: &Option<Vec<_>>, flat| match curve {
+            Some(curve) if curve.len() > 1 => interpolated(curve, x),
+            _ => flat,
+        };
         [at(&self.floor_curve, low), at(&self.roof_curve, high)]
     }
 

@@ -42,6 +42,8 @@ fn first_cells_on_walls_of_a_box_follow_from_their_wall_units() {
 fn curves_that_are_no_sides_of_the_box_are_refused() {
     for (curve, expected) in [
         ("[[-1, -1], [1, -0.9], [3, -1]]", "four points or more, here 3"),
+        ("[[-1, -1]]", "four points or more, here 1"),
+        ("[]", "four points or more, here 0"),
         ("[[-1, -1], [1, -0.9], [0, -0.9], [3, -1]]", "points whose x rises, here from 1"),
         ("[[3, -1], [1, -0.9], [0, -0.9], [-1, -1]]", "points whose x rises, here from 3"),
         ("[[-1, -1], [0, -0.9], [1, -0.9], [2.5, -1]]", "here 2.5 in place of 3"),
