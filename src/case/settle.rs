@@ -220,7 +220,7 @@ impl Case {
             Some(Heights::Points(heights)) => heights.clone(),
             Some(heights) => {
                 let (x, y) = airfoil.points.iter().rev().map(|[x, y]| (*x, *y)).unzip();
-                heights.at(&BoundaryPoints { x, y, base_cells: 0, wake: 0 })?
+                heights.at(&BoundaryPoints { x, y, base_cells: 0 })?
             }
         };
         Ok(heights[0].max(heights[heights.len() - 1]))

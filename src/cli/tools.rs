@@ -166,8 +166,9 @@ fn decided(problem: &Problem) -> Result<String, fmt::Error> {
         if half > 0 {
             write!(text, ", {} cells on the base", points.base_cells)?;
         }
-        if points.wake > 0 {
-            write!(text, ", {} cells on each side of the cut", points.wake)?;
+        let wake = problem.topology.wake();
+        if wake > 0 {
+            write!(text, ", {wake} cells on each side of the cut")?;
         }
         let ends = format!("{leading:.2e} at the leading, {trailing:.2e} at the trailing edge");
         write!(text, "\n  spacing       {ends}")?;

@@ -89,7 +89,8 @@ pub struct Airfoil {
 
 /// Points of the line j = 0, in the order of the grid: clockwise from the trailing edge (or the middle of the
 /// base) over the lower surface, the leading edge and the upper surface back to the start. With a wake the
-/// line runs from the end of the wake to the trailing edge, around the section and back to the end.
+/// line runs from the end of the wake to the trailing edge, around the section and back to the end; both sides
+/// of a cut have the same points bit for bit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoundaryPoints {
     /// x in chords; the last point repeats the first bit for bit.
@@ -98,15 +99,13 @@ pub struct BoundaryPoints {
     pub y: Vec<f64>,
     /// Cells on the base or cap of a blunt or rounded edge, 0 if the edge is a point.
     pub base_cells: usize,
-    /// Cells on each side of the cut, whose points are the same bit for bit; 0 without a wake.
-    pub wake: usize,
 }
 
 impl BoundaryPoints {
     /// A line through these points.
-    fn of_line(points: Vec<[f64; 2]>, base_cells: usize, wake: usize) -> Self {
+    fn of_line(points: Vec<[f64; 2]>, base_cells: usize) -> Self {
         let (x, y) = points.into_iter().map(|[x, y]| (x, y)).unzip();
-        Self { x, y, base_cells, wake }
+        Self { x, y, base_cells }
     }
 
     /// Its points in their order.

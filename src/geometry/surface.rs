@@ -135,7 +135,7 @@ pub(super) fn boundary(
     if let Some((k, _)) = first_crossing(&wall, false) {
         return Err(GeometryError::WallCrosses { airfoil: name.to_owned(), at: wall[k] });
     }
-    Ok(BoundaryPoints::of_line(wall, base_cells, 0))
+    Ok(BoundaryPoints::of_line(wall, base_cells))
 }
 
 /// True if the trailing edge becomes one point, without base or cap.

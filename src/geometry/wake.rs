@@ -76,7 +76,7 @@ pub fn with_wake(
     let mut cut = cut(wall, wake, spacing, room)?;
     let once = uncrossed(airfoil, [wall.line(), cut.clone()].concat())?;
     cut.reverse();
-    Ok(BoundaryPoints::of_line([cut, once].concat(), wall.base_cells, wake.cells))
+    Ok(BoundaryPoints::of_line([cut, once].concat(), wall.base_cells))
 }
 
 /// The line, if it does not cross itself.
@@ -141,7 +141,7 @@ pub fn with_interfaces(
     let pairs: Vec<[[f64; 2]; 2]> = s[1..].iter().map(pair).collect();
     let lower = pairs.iter().rev().map(|[lower, _]| *lower);
     let line = lower.chain(wall.line()).chain(pairs.iter().map(|[_, upper]| *upper)).collect();
-    Ok(BoundaryPoints::of_line(uncrossed(airfoil, line)?, 0, wake.cells))
+    Ok(BoundaryPoints::of_line(uncrossed(airfoil, line)?, 0))
 }
 
 /// [`spacing_vinokur`] with a last interval of this length.

@@ -250,12 +250,8 @@ fn an_edge_has_the_requested_thickness() {
 
 #[test]
 fn an_angle_of_attack_lifts_the_nose() {
-    let mut wall = BoundaryPoints {
-        x: vec![1.0, 0.25, 0.0, 1.0],
-        y: vec![0.0, 0.0, 0.0, 0.0],
-        base_cells: 0,
-        wake: 0,
-    };
+    let mut wall =
+        BoundaryPoints { x: vec![1.0, 0.25, 0.0, 1.0], y: vec![0.0, 0.0, 0.0, 0.0], base_cells: 0 };
 
     set_angle(&mut wall, 30.0);
 
