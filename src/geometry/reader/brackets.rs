@@ -76,7 +76,8 @@ pub(super) fn rows(text: &str) -> Option<(Vec<Numbers<'_>>, Option<Layout>)> {
                 // A number in brackets directly after a word is an index, and a row may be blank.
                 let index = outside.ends_with(char::is_alphanumeric) || matrix;
                 if values.len() > 1 || !index {
-                    lists.entry(label.clone()).or_default().push(Numbers::new(at, part, values));
+                    let numbers = Numbers { line: at, text: part, values, ..Numbers::default() };
+                    lists.entry(label.clone()).or_default().push(numbers);
                 }
                 at += part.matches('\n').count();
             }
@@ -103,8 +104,10 @@ pub(super) fn rows(text: &str) -> Option<(Vec<Numbers<'_>>, Option<Layout>)> {
         let constant =
             |c: usize| columns[c].iter().all(|v| v.1.total_cmp(&columns[c][0].1).is_eq());
         if let Some(layout) = named(&words, constant) {
-            let values = |k: usize| columns.iter().map(|column| column[k].1).collect();
-            let row = |k: usize| Numbers::new(columns[0][k].0, "", values(k));
+            let row = |k: usize| {
+                let values = columns.iter().map(|column| column[k].1).collect();
+                Numbers { line: columns[0][k].0, values, ..Numbers::default() }
+            };
             return Some(((0..sample.len()).map(row).collect(), Some(layout)));
         }
     }

@@ -135,8 +135,9 @@ fn ordered(
 ) -> Result<(Vec<XyRow>, ChordExtent), Refusal> {
     let frame = ChordExtent::of(&rows);
     let rows = join_surfaces(rows, upper, &frame, notes);
-    let mut rows = drop_repeated(rows, SAME * frame.chord, notes);
-    let closed = rows.len() > 1 && same(&rows[0], &rows[rows.len() - 1], &frame);
+    let same = SAME * frame.chord;
+    let mut rows = drop_repeated(rows, same, notes);
+    let closed = rows.len() > 1 && distance(&rows[0], &rows[rows.len() - 1]) <= same;
     let whole = rows.len() - usize::from(closed);
     check_count(whole)?;
     if frame.chord <= 0.0 {
@@ -153,7 +154,7 @@ fn ordered(
     }
     let on_base = base::cut(&mut rows, whole, &frame, notes);
     if elsewhere && !on_base {
-        start_at_trailing_edge(&mut rows, &frame);
+        start_at_trailing_edge(&mut rows, same);
     }
     for row in [&rows[0], &rows[rows.len() - 1]] {
         let x_over_c = frame.x_over_c(row);
@@ -267,10 +268,6 @@ fn distance(a: &XyRow, b: &XyRow) -> f64 {
     vector::distance(a.at, b.at)
 }
 
-fn same(a: &XyRow, b: &XyRow, frame: &ChordExtent) -> bool {
-    distance(a, b) <= SAME * frame.chord
-}
-
 /// Joins two surfaces that run from nose to trailing edge into one contour. Without a count line they are
 /// separated at the only jump of more than half a chord between two full surfaces.
 fn join_surfaces(
@@ -327,9 +324,9 @@ fn drop_repeated(rows: Vec<XyRow>, same: f64, notes: &mut Vec<String>) -> Vec<Xy
     kept
 }
 
-/// Cuts a closed contour at its rearmost point.
-fn start_at_trailing_edge(rows: &mut Vec<XyRow>, frame: &ChordExtent) {
-    if same(&rows[0], &rows[rows.len() - 1], frame) {
+/// Cuts a closed contour, whose ends are one point if they are no farther apart than `same`, at its rearmost point.
+fn start_at_trailing_edge(rows: &mut Vec<XyRow>, same: f64) {
+    if distance(&rows[0], &rows[rows.len() - 1]) <= same {
         rows.pop();
     }
     let n = rows.len();

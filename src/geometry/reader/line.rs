@@ -1,6 +1,6 @@
 //! Classifies one line of an airfoil file.
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Numbers<'a> {
     /// Number of the line, counted from 1.
     pub(super) line: usize,
@@ -13,13 +13,6 @@ pub(super) struct Numbers<'a> {
     pub(super) decimal_commas: bool,
     /// Numbers without a separator were split at the sign of the second.
     pub(super) run_together: bool,
-}
-
-impl<'a> Numbers<'a> {
-    pub(super) fn new(line: usize, text: &'a str, values: Vec<f64>) -> Self {
-        let [parentheses, decimal_commas, run_together] = [false; 3];
-        Self { line, text, values, parentheses, decimal_commas, run_together }
-    }
 }
 
 /// The kind of a line, independent of other lines.
@@ -53,8 +46,9 @@ pub(super) fn classify(line: usize, raw: &str) -> FileLine<'_> {
     let leading = values.iter().take_while(|v| v.is_some()).count();
     if leading == tokens.len() && leading > 1 {
         let parentheses = tokens.iter().any(|t| t.starts_with('('));
-        let numbers = Numbers::new(line, raw, values.into_iter().flatten().collect());
-        return FileLine::Numbers(Numbers { parentheses, decimal_commas, run_together, ..numbers });
+        let (text, values) = (raw, values.into_iter().flatten().collect());
+        let numbers = Numbers { line, text, values, parentheses, decimal_commas, run_together };
+        return FileLine::Numbers(numbers);
     }
     let digits = |t: &String| t.contains(|c: char| c.is_ascii_digit());
     let nearly = match values[..] {
