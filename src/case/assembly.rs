@@ -182,11 +182,10 @@ fn names(entries: &Given) -> Result<Vec<String>, CaseError> {
             && name.chars().all(letter)
             && name.starts_with(|c: char| c.is_ascii_alphabetic());
         if !fit {
-            return Err(element.refuse(
-                &[NAME],
-                format!("at most {MOST_LETTERS} letters, digits, _ and -, a letter first"),
-                "zones, patches and families of the mesh have this name",
-            ));
+            let expected =
+                format!("at most {MOST_LETTERS} letters, digits, _ and -, a letter first");
+            let remedy = "zones, patches and families of the mesh have this name";
+            return Err(element.refuse(&[NAME], expected, remedy));
         }
         let same = |other: &str| other.eq_ignore_ascii_case(&name);
         let (expected, remedy) = if names.iter().any(|other| same(other)) {
@@ -273,11 +272,9 @@ fn placed_by(entries: &Given, names: &[String], number: usize) -> Result<PlacedB
         }
         let sources = ["geometry.file", "geometry.points", "geometry.section"];
         if entries.first_of(&sources).is_none() {
-            return Err(entries.refuse(
-                &["element.frame"],
-                "a section of coordinates: geometry.file, points or section",
-                "place other sections by at, or by rigging",
-            ));
+            let expected = "a section of coordinates: geometry.file, points or section";
+            let remedy = "place other sections by at, or by rigging";
+            return Err(entries.refuse(&["element.frame"], expected, remedy));
         }
         return Ok(PlacedBy::InFile);
     }
@@ -302,11 +299,8 @@ fn placed_by(entries: &Given, names: &[String], number: usize) -> Result<PlacedB
         return Err(CaseError::NoElement { place, name, known: names.to_vec() });
     };
     if to == number {
-        return Err(entries.refuse(
-            &["element.rigging.to"],
-            "another element",
-            "name the one that the gap lies between",
-        ));
+        let remedy = "name the one that the gap lies between";
+        return Err(entries.refuse(&["element.rigging.to"], "another element", remedy));
     }
     Ok(PlacedBy::Rigged { chord, to, rigging: entries.section("element.rigging", &[])? })
 }
@@ -318,11 +312,10 @@ fn check_riggings(entries: &Given, elements: &[Element]) -> Result<(), CaseError
         for _ in elements {
             let PlacedBy::Rigged { to, .. } = at.placed_by else { break };
             if to == number {
-                return Err(entries.elements[number].refuse(
-                    &["element.rigging.to"],
-                    "an element that is not rigged to this one in turn",
-                    "place one of them by at",
-                ));
+                let expected = "an element that is not rigged to this one in turn";
+                let keys = ["element.rigging.to"];
+                let own = &entries.elements[number];
+                return Err(own.refuse(&keys, expected, "place one of them by at"));
             }
             at = &elements[to];
         }
@@ -334,11 +327,10 @@ fn check_riggings(entries: &Given, elements: &[Element]) -> Result<(), CaseError
 fn check_output(entries: &Given, output: &OutputOptions) -> Result<(), CaseError> {
     for format in &output.formats {
         if let Some(reason) = format.refuses_zones {
-            return Err(entries.refuse(
-                &["output.formats"],
-                format!("formats for several zones; {}: {reason}", format.title),
-                format!("leave {} out, or give each element as a case of its own", format.name),
-            ));
+            let expected = format!("formats for several zones; {}: {reason}", format.title);
+            let name = format.name;
+            let remedy = format!("leave {name} out, or give each element as a case of its own");
+            return Err(entries.refuse(&["output.formats"], expected, remedy));
         }
     }
     for (key, expected) in [

@@ -102,11 +102,9 @@ fn grid(entries: &Given) -> Result<(GridOptions, Around), CaseError> {
     let (around, out) = (topology.around(refined(ni)), refined(nj));
     check_ni(entries, topology, ni)?;
     if around.saturating_mul(out) > MAX_NODES {
-        return Err(entries.refuse(
-            &["grid.ni", "grid.nj", "grid.growth", "grid.refine"],
-            format!("grid.ni × grid.nj of at most {MAX_NODES}, here {around} × {out}"),
-            "choose fewer points",
-        ));
+        let keys = ["grid.ni", "grid.nj", "grid.growth", "grid.refine"];
+        let expected = format!("grid.ni × grid.nj of at most {MAX_NODES}, here {around} × {out}");
+        return Err(entries.refuse(&keys, expected, "choose fewer points"));
     }
     if topology == TopologyChoice::C {
         let remedy = "leave grid.seam out: a C-grid has a cut, which is held, and no seam";
@@ -205,11 +203,9 @@ fn nj(entries: &Given, law: &LayerLaw) -> Result<usize, CaseError> {
         if count <= most {
             return Ok(given);
         }
-        return Err(entries.refuse(
-            &["grid.layers.count", "grid.layers"],
-            format!("at most grid.nj - 3 = {most} layers, here {count}"),
-            "choose fewer layers, a larger grid.nj, or grid.growth in place of grid.nj",
-        ));
+        let expected = format!("at most grid.nj - 3 = {most} layers, here {count}");
+        let remedy = "choose fewer layers, a larger grid.nj, or grid.growth in place of grid.nj";
+        return Err(entries.refuse(&["grid.layers.count", "grid.layers"], expected, remedy));
     };
     let takes = law.points(growth);
     let (expected, remedy) = match takes {
@@ -305,13 +301,12 @@ fn check_order(entries: &Given, grid: &GridOptions) -> Result<(), CaseError> {
         let nearest =
             if below == 0 { above.to_string() } else { format!("{} or {above}", below + nodes) };
         let count = if nodes == 0 { key.to_owned() } else { format!("{key} - 1") };
-        return Err(entries.refuse(
-            &[key, "output.curved_order"],
-            format!(
-                "a multiple of {step} for {count}, to make cells of order {order}, here {cells}"
-            ),
-            format!("the nearest {key} is {nearest}; or choose another output.curved_order"),
-        ));
+        let expected = format!(
+            "a multiple of {step} for {count}, to make cells of order {order}, here {cells}"
+        );
+        let remedy =
+            format!("the nearest {key} is {nearest}; or choose another output.curved_order");
+        return Err(entries.refuse(&[key, "output.curved_order"], expected, remedy));
     }
     Ok(())
 }
@@ -325,11 +320,8 @@ fn check_base(entries: &Given, grid: &GridOptions) -> Result<(), CaseError> {
     }
     let half = grid.topology == TopologyChoice::Half;
     let limit = if half { "grid.ni - 1" } else { "(grid.ni - 1)/2" };
-    Err(entries.refuse(
-        &["grid.base_cells"],
-        format!("at most {limit} = {most}"),
-        "choose fewer cells on the base, or more points around the body",
-    ))
+    let remedy = "choose fewer cells on the base, or more points around the body";
+    Err(entries.refuse(&["grid.base_cells"], format!("at most {limit} = {most}"), remedy))
 }
 
 /// Limits of the grid and retries. A given retry plan is tried in full; of the default one
@@ -370,11 +362,9 @@ pub(super) fn output(entries: &Given, plane: (usize, usize)) -> Result<OutputOpt
     // The nodes of all planes must be numbered.
     let most = MAX_NODES / plane.0.saturating_mul(plane.1).max(1);
     if output.span_cells > 0 && output.span_cells >= most {
-        return Err(entries.refuse(
-            &["output.span_cells"],
-            format!("at most {}, for {MAX_NODES} points in all", most.saturating_sub(1)),
-            "choose fewer cells over the span, or fewer points in the plane",
-        ));
+        let expected = format!("at most {}, for {MAX_NODES} points in all", most.saturating_sub(1));
+        let remedy = "choose fewer cells over the span, or fewer points in the plane";
+        return Err(entries.refuse(&["output.span_cells"], expected, remedy));
     }
     Ok(output)
 }

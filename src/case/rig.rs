@@ -155,20 +155,15 @@ impl CaseFile {
                 Case { name: element.case.name.clone(), ..problems[number].case.clone() };
         }
         assembly.check_reaches(&placements, &gaps)?;
-        let elements: Vec<PlacedElement> = problems
-            .into_iter()
-            .zip(placements)
-            .zip(&assembly.elements)
-            .map(|((problem, placement), element)| PlacedElement {
-                problem,
-                placement,
-                reach: element.reach,
-                rigged: match element.placed_by {
-                    PlacedBy::Rigged { to, rigging, .. } => Some((to, rigging.side)),
-                    PlacedBy::InFile | PlacedBy::At { .. } => None,
-                },
-            })
-            .collect();
+        let placed = |((problem, placement), element): ((Problem, Placement), &Element)| {
+            let rigged = match element.placed_by {
+                PlacedBy::Rigged { to, rigging, .. } => Some((to, rigging.side)),
+                PlacedBy::InFile | PlacedBy::At { .. } => None,
+            };
+            PlacedElement { problem, placement, reach: element.reach, rigged }
+        };
+        let settled = problems.into_iter().zip(placements).zip(&assembly.elements);
+        let elements: Vec<PlacedElement> = settled.map(placed).collect();
         let background = assembly.settle_background(&elements)?;
         Ok(PlacedCase { case: assembly, elements, background })
     }
@@ -212,10 +207,10 @@ impl CaseFile {
                         let other = wall(&problems[*to], other);
                         let own = wall(&problems[number], &Placement::NONE);
                         let found = rigging.placement(&own, *chord, &other);
-                        Some(found.map_err(|error| AssemblyError::Rigging {
-                            place: Box::new(element.case.places.of(&["element.rigging"])),
-                            element: element.case.name.clone(),
-                            error,
+                        Some(found.map_err(|error| {
+                            let place = element.case.places.of(&["element.rigging"]).into();
+                            let element = element.case.name.clone();
+                            AssemblyError::Rigging { place, element, error }
                         })?)
                     }
                 };
@@ -323,10 +318,8 @@ impl CaseFile {
         let nodes = nx.saturating_mul(ny);
         if nodes > MOST_NODES {
             let keys = ["background.spacing", "background.margin", "background"];
-            return Err(AssemblyError::Background {
-                found: self.places.found(&keys).into(),
-                nodes,
-            });
+            let found = self.places.found(&keys).into();
+            return Err(AssemblyError::Background { found, nodes });
         }
         Ok(Some((background, [low, high])))
     }
