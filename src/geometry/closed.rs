@@ -5,8 +5,7 @@ use super::turning::{Turning, refined};
 use super::vector::distance;
 use super::{BoundaryPoints, CubicSpline, GeometryError};
 
-/// Points of the contour repeated beyond both ends of the spline. The influence of an end condition decays by
-/// a factor of 3.7 a point, so none of it is left after this number.
+/// Points repeated beyond both ends of the spline: the influence of an end condition decays by 3.7 a point.
 const OVERLAP: usize = 28;
 /// Samples of the direction between two points of the contour, at least.
 const SAMPLES: usize = 6;
@@ -154,14 +153,12 @@ impl Pairs {
         let (points, n) = (&contour.points, contour.points.len());
         let off = |point, partner| distance(symmetry.mirrored(partner, contour.centre), point);
         let first = points.first().copied().unwrap_or_default();
-        let partner = (0..n)
-            .min_by(|&a, &b| off(first, points[a]).total_cmp(&off(first, points[b])))
-            .unwrap_or(0);
+        let nearer =
+            |a: &usize, b: &usize| off(first, points[*a]).total_cmp(&off(first, points[*b]));
+        let partner = (0..n).min_by(nearer).unwrap_or(0);
         let pair = |k: usize| (points[k], off(points[k], points[(partner + n - k) % n]));
-        let (at, by) = (0..n)
-            .map(pair)
-            .max_by(|(_, a), (_, b)| a.total_cmp(b))
-            .unwrap_or((first, f64::INFINITY));
+        let worst = (0..n).map(pair).max_by(|(_, a), (_, b)| a.total_cmp(b));
+        let (at, by) = worst.unwrap_or((first, f64::INFINITY));
         Self { symmetry, partner, at, by }
     }
 }

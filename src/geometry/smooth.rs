@@ -3,11 +3,9 @@
 
 use super::vector::{cross, difference, distance, foot};
 
-/// Points within this many tolerances of the first are replaced by one knot, their mean. The smaller values
-/// are tried if that knot is too far from them.
+/// Points within this many tolerances of the first become one knot; smaller values are tried if that is too far off.
 const KNOTS: [f64; 3] = [4.0, 1.0, 0.0];
-/// Updates of the weights, each by a factor in this range, so that the distances approach this fraction of
-/// the tolerance.
+/// Updates of the weights, the range of their factors, and the share of the tolerance that distances approach.
 const ROUNDS: usize = 90;
 const CHANGE: [f64; 2] = [0.3, 1.3];
 const SHARE: f64 = 0.9;
@@ -34,8 +32,7 @@ pub(super) fn step(points: &[[f64; 2]], chord: f64) -> f64 {
     })
 }
 
-/// A note that the rounding of the points to this step makes the contour bend to and fro, with the setting
-/// that corrects it.
+/// A note that the rounding to this step makes the contour bend to and fro, with the setting that corrects it.
 pub(super) fn note(points: &[[f64; 2]], step: f64) -> Option<String> {
     let before = bends(points);
     if step < LEAST_STEP || before <= FEW || points.len() > MOST_POINTS {

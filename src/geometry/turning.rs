@@ -11,8 +11,7 @@ const SHARE: f64 = 0.5;
 const RELAXATION: f64 = 1.2;
 /// Angle, radians, beyond which a relaxed limit is dropped.
 const GIVEN_UP: f64 = 1.2;
-/// Factor on the turn of a concave curve: the grid lines that leave it converge, the more so the more there
-/// are.
+/// Factor on the turn of a concave curve, from which the grid lines converge.
 const CONCAVE: f64 = 0.5;
 /// Fewest cells between two corners.
 pub(super) const LEAST_CELLS: usize = 2;

@@ -118,8 +118,7 @@ pub(crate) fn bisect(mut low: f64, mut high: f64, below: impl Fn(f64) -> bool) -
     }
 }
 
-/// The point at the distance `half` from the mean line at x, whose ordinate and slope are given, above (`sign` = 1) or
-/// below it (−1).
+/// The point at the distance `half` above (`sign` = 1) or below (−1) a mean line with this ordinate and slope at x.
 pub(super) fn offset(x: f64, half: f64, (y, slope): (f64, f64), sign: f64) -> [f64; 2] {
     let cos = 1.0 / slope.hypot(1.0);
     [x - sign * half * slope * cos, y + sign * half * cos]

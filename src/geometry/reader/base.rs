@@ -13,8 +13,7 @@ const BOTH: f64 = 100.0;
 const BESIDE: (f64, f64) = (25.0, 1.2);
 /// With more such corners than this the points are noise.
 const MOST_CORNERS: usize = 40;
-/// Least length of a base, chords, and the greatest distance of its points from the straight line, as a
-/// fraction of its length.
+/// Least length of a base, chords, and greatest distance of its points from a straight line, in its lengths.
 const LEAST: f64 = 5e-4;
 const OFF: f64 = 0.05;
 

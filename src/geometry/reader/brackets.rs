@@ -38,11 +38,8 @@ pub(super) fn flow(text: &str) -> String {
     if inside { lines.join("\n") + "]" } else { lines.join("\n") }
 }
 
-/// The rows of coordinates within brackets, with their columns if the lists have names. `None` if the text
-/// has no such rows.
-///
-/// Numbers are labelled by the last word before a colon or an equals sign. Numbers with the same label form
-/// one list.
+/// The rows of coordinates within brackets, with their columns if the lists have names; `None` if there are none.
+/// Numbers with the same label, the last word before a colon or an equals sign, form one list.
 pub(super) fn rows(text: &str) -> Option<(Vec<Numbers<'_>>, Option<Layout>)> {
     let apart = |c: char| c.is_whitespace() || SEPARATORS.contains(c);
     let last_word = |text: &str| {

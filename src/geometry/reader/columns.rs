@@ -12,10 +12,8 @@ pub(super) type Surfaces = Vec<[usize; 2]>;
 /// Columns, and a note about how they were used.
 pub(super) type Layout = (Surfaces, &'static str);
 
-/// Finds the coordinates by the names in the line above the numbers, or else by the numbers.
-///
-/// Returns `None` if the rows differ in length, or if the columns can be interpreted in no way or in more
-/// than one.
+/// Finds the coordinates by the names in the line above the numbers, or else by the numbers. `None` if the rows
+/// differ in length, or if there is not exactly one way to understand the columns.
 pub(super) fn layout(heading: Option<&str>, rows: &[&[f64]]) -> Option<Layout> {
     let width = rows.first()?.len();
     if rows.iter().any(|row| row.len() != width) {

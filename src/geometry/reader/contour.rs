@@ -15,8 +15,7 @@ use crate::geometry::{ClosedContour, vector};
 const SAME: f64 = 1e-7;
 /// Ends of the contour closer than this, in chords, are one point.
 const ROUNDING: f64 = 1e-13;
-/// Distance from the last point of a smooth contour to the first, in longest distances between neighbours,
-/// from which the contour counts as open.
+/// A smooth contour is open if its ends are more than this many times as far apart as any neighbours.
 const OPEN: f64 = 3.0;
 /// An end of the contour may be this far ahead of the trailing edge, in chords.
 const END_REACH: f64 = 0.05;
@@ -56,8 +55,7 @@ pub(super) fn airfoil(
         (rows, crossing, frame)
     } else {
         let (mut rows, frame) = ordered(rows, upper, notes)?;
-        // Points that touch do so exactly only in the coordinates of the file, so crossings are checked
-        // before scaling.
+        // Before scaling: points touch exactly only in the coordinates of the file.
         let crossing = check_crossing(&rows);
         let ChordExtent { left, chord, .. } = frame;
         if repairs.keep_coordinates && left.abs() <= KEPT && (chord - 1.0).abs() <= KEPT {
@@ -240,8 +238,7 @@ fn chord_angle(rows: &[XyRow]) -> Option<f64> {
     Some(angle).filter(|angle| angle.abs() > GUESSED)
 }
 
-/// Lays a section, already turned so that its chord line is near the x axis, along that axis from the nose at
-/// 0 to 1. Also returns its frame.
+/// Lays a section whose chord line is near the x axis along that axis, from 0 to 1. Also returns its frame.
 fn laid(mut rows: Vec<XyRow>, turn: f64) -> (Vec<XyRow>, FileFrame) {
     let edge = vector::middle(rows[0].at, rows[rows.len() - 1].at);
     let off = |row: &XyRow| vector::distance(edge, row.at);
@@ -338,10 +335,8 @@ fn start_at_trailing_edge(rows: &mut Vec<XyRow>, same: f64) {
 /// Signed area, positive for counter-clockwise points; an area below `least` is refused.
 fn checked_area(rows: &[XyRow], least: f64) -> Result<f64, Refusal> {
     let start = rows[0];
-    let area: f64 = rows
-        .windows(2)
-        .map(|w| 0.5 * vector::cross(step(&start, &w[0]), step(&start, &w[1])))
-        .sum();
+    let triangle = |w: &[XyRow]| 0.5 * vector::cross(step(&start, &w[0]), step(&start, &w[1]));
+    let area: f64 = rows.windows(2).map(triangle).sum();
     if area.abs() < least { Err(FileProblem::NoArea.into()) } else { Ok(area) }
 }
 

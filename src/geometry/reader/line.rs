@@ -86,8 +86,7 @@ fn decimal_comma_or_none(word: &str) -> bool {
     }
 }
 
-/// Two numbers if fixed columns left no blank before the sign of the second, as in `1.00000-0.00126`;
-/// otherwise the word itself.
+/// The two numbers of a word such as `1.00000-0.00126`, with no blank before a sign, or else the word itself.
 fn parted(word: &str) -> Vec<String> {
     let joint = |&at: &usize| {
         let (first, second) = word.split_at(at);

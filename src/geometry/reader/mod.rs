@@ -190,8 +190,7 @@ fn bytes_of(path: &Path) -> Result<Vec<u8>, GeometryError> {
     Err(Refusal::from(problem).of(path))
 }
 
-/// The text of the file. Bytes that are not UTF-8 are read as Latin-1: they occur in names and remarks, never
-/// in numbers.
+/// The text of the file. Bytes that are not UTF-8 occur in names and remarks alone, and are read as Latin-1.
 fn text(bytes: Vec<u8>, notes: &mut Vec<String>) -> Result<String, FileProblem> {
     if bytes.len() as u64 > SIZE_LIMIT {
         return Err(FileProblem::TooLarge);
@@ -213,8 +212,7 @@ fn text(bytes: Vec<u8>, notes: &mut Vec<String>) -> Result<String, FileProblem> 
     Ok(text)
 }
 
-/// The text of UTF-16, which is recognised by its byte order mark or by every other of its first bytes being
-/// 0.
+/// The text of UTF-16, which a byte order mark or zeros in every other of the first bytes reveal.
 fn utf16(bytes: &[u8]) -> Option<String> {
     let of_bytes = match *bytes {
         [0xff, 0xfe, ..] | [1..=255, 0, 1..=255, 0, ..] => u16::from_le_bytes,

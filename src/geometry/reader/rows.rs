@@ -242,8 +242,7 @@ fn take_count_line(
     Ok(None)
 }
 
-/// Drops a reference point ahead of the contour, as in OpenFAST files: it is far from the next point, near
-/// which the contour ends.
+/// Drops a reference point, as in OpenFAST files: it is far from the next one, near which the contour ends.
 fn drop_reference(rows: &mut Vec<XyRow>, notes: &mut Vec<String>) {
     let [first, next, .., last] = rows[..] else { return };
     let chord = rows.iter().map(|row| distance(next.at, row.at)).fold(0.0, f64::max);
