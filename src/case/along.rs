@@ -158,8 +158,7 @@ impl Case {
         }
     }
 
-    /// Points that the wake of a settled case leaves to the section, where it is given, longer than by default, and
-    /// takes points from it.
+    /// Points that a given wake, longer than by default, leaves to the section of a settled case.
     pub(crate) fn beside_wake(&self) -> Option<usize> {
         let wake = self.grid.wake.filter(|_| self.grid.topology == TopologyChoice::C)?.cells;
         let fixed = POINTS.iter().any(|key| self.places.has(key));

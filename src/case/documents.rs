@@ -313,8 +313,7 @@ impl CaseFile {
     }
 }
 
-/// A section of a case and those within it, below `within`. An element has its chord, its angle and its reach
-/// itself.
+/// A section of a case, and those in it, below `within`. Chord, angle and reach are keys of an element itself.
 fn case_section_text(table: &toml::Table, section: &str, within: &str) -> String {
     let lacks: &[&str] = match (section, within.is_empty()) {
         ("geometry", false) => &["chord", "angle"],

@@ -151,8 +151,7 @@ fn wall_first_cell(entries: &Given) -> Result<Option<f64>, CaseError> {
     from_wall_units(entries, WALL_Y_PLUS, key)?.map_or_else(|| entries.given(key), |h| Ok(Some(h)))
 }
 
-/// The height of first cells that follows from their wall units at the key `y_plus`, where these are given in place of
-/// `height`.
+/// The height of first cells that follows from wall units at the key `y_plus`, given in place of `height`.
 pub(super) fn from_wall_units(
     entries: &Given,
     y_plus: &str,

@@ -7,8 +7,7 @@ use crate::geometry::{GeometryError, spacing_geometric, spacing_layered, spacing
 const LEAST: usize = 5;
 const MOST: usize = 1_000_000;
 
-/// The distances of the layers follow from the height of the first cell, the distance that they cover, and the
-/// number of points.
+/// The law by which the distances of the layers follow from their number.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LayerLaw {
     /// Height of the first cell.

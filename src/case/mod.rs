@@ -223,8 +223,7 @@ impl Case {
 }
 
 impl TopologyChoice {
-    /// Points around of the grid that is solved for, for `ni` points of the case: of half a
-    /// grid those of the whole.
+    /// Points around of the grid that is solved for, of half a grid those of the whole, for `ni` of the case.
     pub(crate) const fn around(self, ni: usize) -> usize {
         match self {
             Self::Half => 2 * ni - 1,

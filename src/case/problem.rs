@@ -179,8 +179,7 @@ impl Problem {
         grid.place(self.shift, self.case.geometry.length());
     }
 
-    /// Findings on the section as it is meshed, by its keys after `within`: a wedge longer than 1 %, and fewer than 100
-    /// points beside a long wake.
+    /// Findings on a wedge longer than 1 %, and on few points beside a long wake, by their keys after `within`.
     pub(crate) fn findings(&self, within: &str) -> Vec<Finding> {
         let name = &self.case.name;
         let wedge = self.wedge.filter(|length| *length > 0.01).map(|length| Finding {

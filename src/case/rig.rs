@@ -127,10 +127,10 @@ impl CaseFile {
         let walls: Vec<ElementWall> =
             problems.iter().zip(&placements).map(|(problem, at)| wall(problem, at)).collect();
         assembly.check_crossings(&walls)?;
-        let gaps: Vec<Vec<f64>> = walls
-            .iter()
-            .map(|wall| walls.iter().map(|other| wall.nearest_of(other).distance).collect())
-            .collect();
+        let gaps_of = |wall: &ElementWall| -> Vec<f64> {
+            walls.iter().map(|other| wall.nearest_of(other).distance).collect()
+        };
+        let gaps: Vec<Vec<f64>> = walls.iter().map(gaps_of).collect();
         assembly.put_reaches(&placements, &gaps);
         for number in 0..problems.len() {
             let chord = placements[number].chord;

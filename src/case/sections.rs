@@ -116,8 +116,7 @@ fn trailing_edge(
     }
 }
 
-/// Refuses keys of an edge for a contour that has none; `as-given`, an angle of 0 and
-/// topologies that may be O fit any.
+/// Refuses keys of an edge for a contour that has none; defaults and topologies that may be O fit any.
 fn refuse_edges(entries: &Given) -> Result<(), CaseError> {
     let expected = "a section with a leading and a trailing edge";
     if entries.get::<TopologyChoice>("grid.topology")? == TopologyChoice::C {

@@ -44,8 +44,7 @@ fn ends_with(path: &str, name: &str) -> bool {
     path.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }
 
-/// The keys that a name may mean which stands without some or all of the sections around it: those with
-/// the fewest sections.
+/// The keys that a name may mean without some of the sections around it: those with the fewest sections.
 pub(super) fn named(name: &str) -> Vec<&'static Key> {
     let ends = |key: &&Key| ends_with(key.path, name);
     let depth = |key: &Key| key.path.matches('.').count();
