@@ -327,7 +327,7 @@ fn initial_grid(
         leading_edge_spacing: LEADING,
         trailing_edge_spacing: TRAILING,
         trailing_edge: TrailingEdge::Sharp,
-        base_cells: BaseCells::AtLeast { base: 8, cap: 12, multiple: 2 },
+        base_cells: BaseCells::MultipleOf(2),
         max_turn_deg: 180.0,
         corners_deg: None,
         along: AlongWall::default(),

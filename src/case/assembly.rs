@@ -1,7 +1,5 @@
 //! Case files: one section, or several elements with the limits on their grids together.
 
-use std::path::Path;
-
 use super::entries::{ELEMENT, Given};
 use super::error::Found;
 use super::resolve;
@@ -34,8 +32,7 @@ const TAKEN: [&str; 13] = [
 /// The key of the name of an element.
 const NAME: &str = "element.name";
 
-/// Reach of an element's grid by default, in its chords, and its points from wall to outer line before they follow
-/// from the gaps.
+/// Reach of an element's grid by default, in its chords, and its points across until they follow from the gaps.
 const REACH: f64 = 0.4;
 const PROVISIONAL_LAYERS: i64 = 17;
 
@@ -87,12 +84,12 @@ pub enum PlacedBy {
 }
 
 impl CaseFile {
-    /// The case that `entries` describe; `path` is the case file.
-    pub(super) fn resolve(entries: &Given, path: &Path) -> Result<Self, CaseError> {
+    /// The case that `entries` describe.
+    pub(super) fn resolve(entries: &Given) -> Result<Self, CaseError> {
         match &entries.elements[..] {
             [] => match entries.first_of(&["background", "overset"]) {
                 Some(section) => Err(entries.incomplete(section, "[[element]]")),
-                None => Case::resolve(entries, path).map(Self::from),
+                None => Case::resolve(entries).map(Self::from),
             },
             [element] if !entries.opens("background") => {
                 // All keys but the name say where the element stands and how far its grid goes.
@@ -101,10 +98,10 @@ impl CaseFile {
                 if let Some(key) = element.first_of(&placing) {
                     return Err(element.incomplete(key, "[background]"));
                 }
-                let case = Case::resolve(&entries.of_element(element), path)?;
-                Ok(Case { name: resolve::name(entries, path)?, ..case }.into())
+                let case = Case::resolve(&entries.of_element(element))?;
+                Ok(Case { name: resolve::name(entries)?, ..case }.into())
             }
-            _ => Self::of_elements(entries, path),
+            _ => Self::of_elements(entries),
         }
     }
 
@@ -124,25 +121,22 @@ impl CaseFile {
     /// # Errors
     /// [`CaseError::Elements`].
     pub fn into_section(self) -> Result<Case, CaseError> {
-        let place = match self.elements.first() {
-            Some(first) => first.case.places.of(&["element"]),
-            None => self.places.of(&[]),
-        };
-        let refused = CaseError::Elements { place: place.into() };
+        let places = self.elements.first().map_or(&self.places, |first| &first.case.places);
+        let refused = CaseError::Elements { place: places.of(&["element"]).into() };
         let only = self.elements.into_iter().next().filter(|_| self.overset.is_none());
         only.map(|only| only.case).ok_or(refused)
     }
 
-    fn of_elements(entries: &Given, path: &Path) -> Result<Self, CaseError> {
+    fn of_elements(entries: &Given) -> Result<Self, CaseError> {
         let background = entries.opens("background");
         let names = names(entries)?;
         let mut found = Found::default();
         let element = |number: usize| {
             let near_body = background || number > 0;
-            found.keep(element(entries, path, &names, (number, near_body)))
+            found.keep(element(entries, &names, (number, near_body)))
         };
         let elements = (0..names.len()).filter_map(element).collect::<Vec<_>>();
-        let name = found.keep(resolve::name(entries, path));
+        let name = found.keep(resolve::name(entries));
         let (elements, name) = found.end(Some(elements).zip(name))?;
         check_riggings(entries, &elements)?;
         let largest = elements.iter().map(|element| element.case.grid.around()).max().unwrap_or(0);
@@ -204,7 +198,6 @@ fn names(entries: &Given) -> Result<Vec<String>, CaseError> {
 /// An element, whose grid ends at a distance from its wall if it is `near_body`.
 fn element(
     all: &Given,
-    path: &Path,
     names: &[String],
     (number, near_body): (usize, bool),
 ) -> Result<Element, CaseError> {
@@ -229,7 +222,7 @@ fn element(
         // Its grid closes around the other elements.
         entries.derive("grid.topology", "O".into(), "");
     }
-    let case = Case::resolve(&entries, path)?;
+    let case = Case::resolve(&entries)?;
     Ok(Element { case: Case { name: names[number].clone(), ..case }, placed_by, reach })
 }
 
@@ -286,12 +279,10 @@ fn placed_by(entries: &Given, names: &[String], number: usize) -> Result<PlacedB
     if let Some(key) = entries.first_of(&["element.at", "element.angle"]) {
         return Err(entries.conflict(key, "rigging"));
     }
-    let missing = ["to", "gap", "overlap", "deflection"].into_iter().find(|name| {
-        let key = ["element.rigging.", name].concat();
-        !entries.has(&key)
-    });
-    if let Some(other) = missing {
-        return Err(entries.incomplete("element.rigging", other));
+    for name in ["to", "gap", "overlap", "deflection"] {
+        if !entries.has(&["element.rigging.", name].concat()) {
+            return Err(entries.incomplete("element.rigging", name));
+        }
     }
     let name: String = entries.get("element.rigging.to")?;
     let Some(to) = names.iter().position(|other| *other == name) else {

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Case, TopologyChoice, WallPoints};
-use crate::geometry::{BaseCells, GeometryError, TrailingEdge, check_base_cells};
+use crate::geometry::{GeometryError, TrailingEdge, check_base_cells};
 use crate::grid::Seam;
 use crate::grid::initial::InitialMethod;
 use crate::grid::quality::TRANSITION;
@@ -14,8 +14,7 @@ use crate::solver::precond::{FEW_LEVELS, TALL};
 /// Height of the first cell when neither it nor `y_plus` is given, chords.
 pub(super) const FIRST_CELL: f64 = 1e-5;
 
-/// Length behind `y_plus`, in chords: gives 1.04e-5 for y+ 0.9 at Re 1e6, the height that users of
-/// other generators know.
+/// Length behind `y_plus`, chords: gives 1.04e-5 for y+ 0.9 at Re 1e6, as other generators do.
 pub(super) const REFERENCE_LENGTH: f64 = 0.5;
 
 /// Most first-cell heights in the default spacing at a sharp trailing edge, and the widest spacing that
@@ -60,13 +59,6 @@ pub fn first_cell_from_y_plus(y_plus: f64, reynolds: f64, length: f64) -> f64 {
     y_plus * length / (reynolds * (friction / 2.0).sqrt())
 }
 
-/// Cells on a base and on a cap: as many as follow from the spacing, but no fewer. The lines that leave a
-/// base then spread less far, and a cap turns by 15° in each. On each side of their middle they make cells
-/// of this order.
-pub(super) fn base_cells(order: usize) -> BaseCells {
-    BaseCells::AtLeast { base: 8, cap: 12, multiple: 2 * order }
-}
-
 /// Angle of the trailing edge from which it is round rather than sharp, degrees.
 pub(super) const ROUND_EDGE: f64 = 90.0;
 
@@ -94,12 +86,6 @@ pub(super) fn wake_cells(ni: usize, most: usize) -> usize {
 pub(super) fn wake_beside(section: usize) -> usize {
     let share = WAKE_SHARE / (1.0 - 2.0 * WAKE_SHARE);
     (8 * ((section - 1) as f64 * share / 8.0).round() as usize).max(8)
-}
-
-/// The retries that change no given key.
-pub(super) fn retries(all: &[Retry], given: impl Fn(&str) -> bool) -> Vec<Retry> {
-    let free = |retry: &Retry| !retry.keys().iter().any(|key| given(key));
-    all.iter().copied().filter(free).collect()
 }
 
 /// Smallest first cell, in chords: at smaller ones round-off leaves a merit of 1e-4 and more, and initial grids
@@ -266,7 +252,8 @@ pub enum Retry {
 }
 
 impl Retry {
-    fn keys(self) -> &'static [&'static str] {
+    /// The keys that it changes.
+    pub(super) fn keys(self) -> &'static [&'static str] {
         match self {
             Self::March => &["initial.dissipation"],
             Self::Decay => &["control.decay"],

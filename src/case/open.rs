@@ -41,7 +41,7 @@ impl CaseFile {
     ) -> Result<Self, CaseError> {
         let mut entries = Given::read(text, path)?;
         entries.replace(overrides)?;
-        Self::resolve(&entries, path)
+        Self::resolve(&entries)
     }
 
     /// The case of a section with the default of every other key: two lines of a file. `source` is the key of the section
@@ -52,7 +52,7 @@ impl CaseFile {
         source: (&str, Value),
         overrides: &[(String, String)],
     ) -> Result<Self, CaseError> {
-        let (path, own) = (Path::new(UNNAMED), source.0);
+        let own = source.0;
         let second = |key: &str| among(key, &SOURCES) && (key == own || !among(key, &[own]));
         if let Some((key, value)) = overrides.iter().find(|(key, _)| second(key)) {
             let (key, value) = (key.clone(), value.clone());
@@ -63,9 +63,9 @@ impl CaseFile {
         }
         let name = ("name", name.into());
         let base = [name, source].map(|(key, value)| (key.to_owned(), value));
-        let mut entries = Given::of_arguments("", path, &base, &[])?;
+        let mut entries = Given::of_arguments("", Path::new(UNNAMED), &base, &[])?;
         entries.replace(overrides)?;
-        Self::resolve(&entries, path)
+        Self::resolve(&entries)
     }
 
     /// The case of a call: a case file or the keys of a `base`, and named arguments that replace keys of
@@ -85,7 +85,7 @@ impl CaseFile {
     ) -> Result<Self, CaseError> {
         let path = file.unwrap_or(Path::new(UNNAMED));
         let text = file.map_or_else(|| Ok(String::new()), read_text)?;
-        Self::resolve(&Given::of_arguments(&text, path, base, arguments)?, path)
+        Self::resolve(&Given::of_arguments(&text, path, base, arguments)?)
     }
 }
 

@@ -18,7 +18,7 @@ impl Given {
     pub(super) fn read(text: &str, path: &Path) -> Result<Self, CaseError> {
         let document = Document::parse(text).map_err(|error| syntax_error(&error, text, path))?;
         let mut entries = Self::none(path, "");
-        entries.read_table("", document.as_table(), &TableSource::File { text, path })?;
+        entries.read_table("", document.as_table(), &TableSource::File(text))?;
         Ok(entries)
     }
 
@@ -61,7 +61,7 @@ impl Given {
             return self.read_table(section, table, source);
         }
         let Some(key) = table::find(&path).filter(|key| top == key.section().is_empty()) else {
-            let place = source.place(span);
+            let place = self.place(source, span);
             let section = top && item.is_table_like();
             return Err(if section {
                 unknown_section(name, place)
@@ -135,35 +135,34 @@ impl Given {
         item: &Item,
     ) -> GivenValue {
         let written = match (item.as_value(), source) {
-            (Some(value), TableSource::File { text, .. }) => {
+            (Some(value), TableSource::File(text)) => {
                 text.get(value.span().unwrap_or_default()).unwrap_or_default().to_owned()
             }
             (Some(value), TableSource::Argument(_)) => value.to_string(),
             (None, _) if item.is_array_of_tables() => "a list of tables".to_owned(),
             (None, _) => "a table".to_owned(),
         };
-        let (place, key) = (source.place(span), self.places.shown(key));
+        let (place, key) = (self.place(source, span), self.places.shown(key));
         GivenValue { place, key, value: excerpt(&written) }
+    }
+
+    fn place(&self, source: &TableSource<'_>, span: Range<usize>) -> Place {
+        match source {
+            TableSource::File(text) => {
+                let line = line_of(text.as_bytes(), span.start);
+                Place::Line { path: self.places.path.clone(), line }
+            }
+            TableSource::Argument(place) => place.clone(),
+        }
     }
 }
 
 /// The origin of tables.
 pub(super) enum TableSource<'a> {
     /// The text of a case file, in which lines and values are found.
-    File { text: &'a str, path: &'a Path },
+    File(&'a str),
     /// An argument of a call.
     Argument(Place),
-}
-
-impl TableSource<'_> {
-    fn place(&self, span: Range<usize>) -> Place {
-        match self {
-            Self::File { text, path } => {
-                Place::Line { path: path.to_path_buf(), line: line_of(text.as_bytes(), span.start) }
-            }
-            Self::Argument(place) => place.clone(),
-        }
-    }
 }
 
 pub(super) fn line_of(text: &[u8], position: usize) -> usize {

@@ -1,7 +1,5 @@
 //! Defaults that depend on other keys, and what keys must satisfy together.
 
-use std::path::Path;
-
 use crate::geometry::{Heights, divided_first, refined_first};
 use crate::solver::newton::{Forcing, NewtonSettings};
 
@@ -16,7 +14,7 @@ use super::sections::geometry;
 use super::topology::{LEAST_SECTION, WAKE, topology};
 use super::{
     Case, CaseError, DomainOptions, GridOptions, LayersOptions, OutputOptions, QualityOptions,
-    TopologyChoice, defaults,
+    Retry, TopologyChoice, defaults,
 };
 
 /// Longest name, so that file names with endings stay below the usual 255 bytes.
@@ -34,8 +32,8 @@ const MAX_NODES: usize = (1 << 30) - 1;
 const LEAST_TURN: f64 = 0.5;
 
 impl Case {
-    /// The case that `entries` describe; `path` is the case file.
-    pub(super) fn resolve(entries: &Given, path: &Path) -> Result<Self, CaseError> {
+    /// The case that `entries` describe.
+    pub(super) fn resolve(entries: &Given) -> Result<Self, CaseError> {
         let mut found = Found::default();
         let geometry = found.keep(geometry(entries));
         let grid = grid(entries).and_then(|(grid, around)| {
@@ -45,7 +43,7 @@ impl Case {
         let grid = found.keep(grid);
         let quality = found.keep(quality(entries));
         let newton = found.keep(newton(entries));
-        let name = found.keep(name(entries, path));
+        let name = found.keep(name(entries));
         let (Some(geometry), Some((output, grid, around)), Some(quality), Some(newton), Some(name)) =
             (geometry, grid, quality, newton, name)
         else {
@@ -324,12 +322,12 @@ fn check_base(entries: &Given, grid: &GridOptions) -> Result<(), CaseError> {
     Err(entries.refuse(&["grid.base_cells"], format!("at most {limit} = {most}"), remedy))
 }
 
-/// Limits of the grid and retries. A given retry plan is tried in full; of the default one
-/// only the retries that change no given key.
+/// Limits of the grid and retries: those that are given, or those of the default plan that change no given key.
 pub(super) fn quality(entries: &Given) -> Result<QualityOptions, CaseError> {
     let mut quality: QualityOptions = entries.section("quality", &[])?;
     if !entries.has("quality.ladder") {
-        let free = defaults::retries(&quality.ladder, |key| entries.has(key));
+        let free = |retry: &Retry| !retry.keys().iter().any(|key| entries.has(key));
+        let free: Vec<Retry> = quality.ladder.iter().copied().filter(free).collect();
         // A case has no list without words: where nothing is tried it does not matter which.
         if free.is_empty() {
             quality.retry = false;
@@ -370,8 +368,9 @@ pub(super) fn output(entries: &Given, plane: (usize, usize)) -> Result<OutputOpt
 }
 
 /// Name of the case: the one that is given, or that of its file.
-pub(super) fn name(entries: &Given, path: &Path) -> Result<String, CaseError> {
-    let stem = || path.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned());
+pub(super) fn name(entries: &Given) -> Result<String, CaseError> {
+    let stem =
+        || entries.places.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let name = entries.given::<String>("name")?.unwrap_or_else(stem);
     if is_fit_name(&name) {
         return Ok(name);
@@ -380,8 +379,7 @@ pub(super) fn name(entries: &Given, path: &Path) -> Result<String, CaseError> {
     Err(entries.refuse(&["name"], FIT_NAME, remedy))
 }
 
-/// Whether a folder below another can have this name, on every system. Source: Microsoft, "Naming
-/// Files, Paths, and Namespaces",
+/// Whether a folder below another can have this name, on every system. Source:
 /// <https://learn.microsoft.com/windows/win32/fileio/naming-a-file>.
 pub(crate) fn is_fit_name(name: &str) -> bool {
     let reserved = |c: char| c.is_control() || "/\\<>:\"|?*".contains(c);

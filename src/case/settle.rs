@@ -1,7 +1,7 @@
 //! The second stage of a case: what its section decides, topology, spacings and turn, and the points of
 //! the wall that follow from them.
 
-use super::defaults::{LEAST_FIRST_CELL, LEAST_ON_BASE, WallFacts, base_cells, round_off};
+use super::defaults::{LEAST_FIRST_CELL, LEAST_ON_BASE, WallFacts, round_off};
 use super::topology::WAKE;
 use super::{Case, Contour, Frame, GeometryOptions, Place, Problem, TopologyChoice, WallPoints};
 use crate::diagnostics::errors;
@@ -163,8 +163,9 @@ impl Case {
             let (.., seam) = self.settle_defaults(facts(points.x.len()));
             (points, wake, spacing, seam)
         } else {
-            let chosen =
-                if blunt { BaseCells::Behind } else { base_cells(self.output.curved_order) };
+            // On each side of the middle of a base they make cells of this order.
+            let even = 2 * self.output.curved_order;
+            let chosen = if blunt { BaseCells::Behind } else { BaseCells::MultipleOf(even) };
             let base = (!sharp).then(|| chosen.least(trailing_edge == TrailingEdge::Rounded));
             let (ni, upper) = self.grid.settle_points(&self.places, wake, base)?;
             let given = self.grid.base_cells.filter(|_| !blunt);

@@ -15,6 +15,8 @@ pub(super) const CLOSED_GAP: f64 = 1e-3;
 pub(crate) const LEAST_GAP: f64 = 1e-5;
 /// Least spacing of the surfaces, chords, that is used to match the small cells of a thin base.
 const BASE_SPACING_FLOOR: f64 = 3e-4;
+/// Least cells on a base, where with fewer the lines that leave it spread farther, and on a cap, which turns by 15° in each.
+const LEAST_CELLS_OF_EDGE: [usize; 2] = [8, 12];
 /// Powers of x by which the surfaces are sheared to close the edge, tried one after the other.
 const SHEAR_EXPONENTS: [i32; 6] = [1, 4, 16, 64, 256, 1024];
 /// Samples of the direction in each cell, to find its turn.
@@ -55,15 +57,14 @@ pub struct SurfaceSettings {
 
 /// Cells on a base or cap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the variant says what its fields are")]
 pub enum BaseCells {
     /// This number, which must be even.
     Exactly(usize),
     /// None: the wall runs from corner to corner, and a block behind it has the base.
     Behind,
-    /// The number that follows from the trailing-edge spacing: a multiple of `multiple`, at most a quarter of the wall
-    /// and at least `base` on a base or `cap` on a cap. All three are even.
-    AtLeast { base: usize, cap: usize, multiple: usize },
+    /// The multiple of this even number that follows from the trailing-edge spacing: at least 8 on a base and 12 on a
+    /// cap, at most a quarter of the wall.
+    MultipleOf(usize),
 }
 
 impl BaseCells {
@@ -72,8 +73,9 @@ impl BaseCells {
         match self {
             Self::Exactly(cells) => cells,
             Self::Behind => 0,
-            Self::AtLeast { cap, multiple, .. } if on_cap => cap.next_multiple_of(multiple),
-            Self::AtLeast { base, multiple, .. } => base.next_multiple_of(multiple),
+            Self::MultipleOf(even) => {
+                LEAST_CELLS_OF_EDGE[usize::from(on_cap)].next_multiple_of(even)
+            }
         }
     }
 }
@@ -115,13 +117,13 @@ pub fn distribute(
     let gap = edge_gap(points);
     let closed = edge_closes(airfoil, settings.trailing_edge);
     let (wall, base_cells) = if settings.trailing_edge == TrailingEdge::Wedge && gap >= LEAST_GAP {
-        (closed_wall(&Section::with_wedge(points, settings)?, settings)?, 0)
+        (closed_wall(&Section::with_wedge(points, settings)?)?, 0)
     } else if closed {
         (sharp_wall(points, settings)?, 0)
     } else if gap < LEAST_GAP {
         return Err(GeometryError::NoBase { airfoil: airfoil.name.clone(), gap });
     } else {
-        base_wall(&Section::new(points, settings)?, settings)?
+        base_wall(&Section::new(points, settings)?)?
     };
     boundary(&airfoil.name, wall, base_cells)
 }
@@ -168,8 +170,7 @@ fn check(settings: &SurfaceSettings) -> Result<(), GeometryError> {
     Ok(())
 }
 
-/// Shears each surface so that both end in the middle of the gap. The shift is xᵖ times the distance of the
-/// end from that middle, with p the `exponent`.
+/// Shears each surface by xᵖ times the distance of its end from the middle of the gap, with p the `exponent`.
 fn sheared(points: &[[f64; 2]], exponent: i32) -> Vec<[f64; 2]> {
     let n = points.len();
     let (first, last) = (points[0], points[n - 1]);
@@ -186,45 +187,45 @@ fn sheared(points: &[[f64; 2]], exponent: i32) -> Vec<[f64; 2]> {
 }
 
 /// The contour as a curve, with its leading edge.
-struct Section {
+struct Section<'a> {
+    settings: &'a SurfaceSettings,
     curve: CubicSpline,
     /// Parameters of the corners.
     corners: Vec<f64>,
-    /// Largest turn of a cell, radians.
-    max_turn: f64,
-    along: AlongWall,
     /// Parameter of the leading edge.
     nose: f64,
     /// Sides of a wedge behind the section, upper and lower, from the ends to the tip.
     wedge: Option<[Bezier; 2]>,
 }
 
-impl Section {
-    fn new(points: &[[f64; 2]], settings: &SurfaceSettings) -> Result<Self, GeometryError> {
+impl<'a> Section<'a> {
+    fn new(points: &[[f64; 2]], settings: &'a SurfaceSettings) -> Result<Self, GeometryError> {
         let corners = settings.corners_deg.map_or_else(Vec::new, |turn| corners(points, turn));
         let curve = CubicSpline::through_corners(points, &corners)?;
         let corners = corners.into_iter().map(|point| curve.knots[point]).collect();
         let nose = nose(&curve);
-        let max_turn = settings.max_turn_deg.to_radians();
-        let along = settings.along.clone();
-        Ok(Self { curve, corners, max_turn, along, nose, wedge: None })
+        Ok(Self { settings, curve, corners, nose, wedge: None })
     }
 
-    fn with_wedge(points: &[[f64; 2]], settings: &SurfaceSettings) -> Result<Self, GeometryError> {
+    fn with_wedge(
+        points: &[[f64; 2]],
+        settings: &'a SurfaceSettings,
+    ) -> Result<Self, GeometryError> {
         let section = Self::new(points, settings)?;
         let ends = section.ends();
         let tip = wedge_tip(ends);
         Ok(Self { wedge: Some(ends.map(|end| Bezier::wedge(end, tip))), ..section })
     }
 
-    /// Both surfaces in `cells` cells with the spacings `edge` and `nose`: the lower one from the trailing
-    /// edge to the nose, then the upper one back. The upper one has one cell more if the number is odd.
-    fn surfaces(&self, cells: usize, edge: f64, nose: f64) -> Result<Vec<[f64; 2]>, GeometryError> {
-        let upper = self.along.upper_cells.unwrap_or(cells - cells / 2);
+    /// Both surfaces in `cells` cells with the spacing `edge` at the trailing edge: the lower one from there to the nose,
+    /// then the upper one back. The upper one has one cell more if the number is odd.
+    fn surfaces(&self, cells: usize, edge: f64) -> Result<Vec<[f64; 2]>, GeometryError> {
+        let SurfaceSettings { along, leading_edge_spacing: nose, .. } = self.settings;
+        let upper = along.upper_cells.unwrap_or(cells - cells / 2);
         let counts = [upper, cells.saturating_sub(upper)];
-        let mut upper = self.surface(0, counts[0], edge, nose)?;
-        let mut points = self.surface(1, counts[1], edge, nose)?;
-        if self.along.is_limited() {
+        let mut upper = self.surface(0, counts[0], edge, *nose)?;
+        let mut points = self.surface(1, counts[1], edge, *nose)?;
+        if along.is_limited() {
             // The limit on the turn may lower the spacing at the nose on one side only.
             let last = |side: &[[f64; 2]]| {
                 distance(side[side.len() - 1], side[side.len().saturating_sub(2)])
@@ -261,11 +262,12 @@ impl Section {
         let mut corners: Vec<f64> = places.filter(|s| (edge..length - nose).contains(s)).collect();
         corners.sort_by(f64::total_cmp);
         let limits = self.limits(side, behind, length);
+        let max_turn = self.settings.max_turn_deg.to_radians();
         let few = cells < LEAST_CELLS * (corners.len() + 1);
         let s = if few || (corners.is_empty() && limits.is_empty()) {
             let s = spacing_vinokur(cells + 1, edge, nose, length)?;
             let samples = refined(&s, TURN_SAMPLES);
-            Turning::along(samples, direction).limited(s, self.max_turn)
+            Turning::along(samples, direction).limited(s, max_turn)
         } else {
             let marks: Vec<f64> =
                 std::iter::once(0.0).chain(corners).chain(std::iter::once(length)).collect();
@@ -285,7 +287,7 @@ impl Section {
                 Ok(Piece { turning: Turning::along(places, inside), ends })
             };
             let pieces = (0..=last).map(piece).collect::<Result<Vec<_>, GeometryError>>()?;
-            between_corners(&pieces, cells, self.max_turn, &limits).map_err(|least| {
+            between_corners(&pieces, cells, max_turn, &limits).map_err(|least| {
                 let surface = if side == 0 { "upper" } else { "lower" };
                 GeometryError::TooFewForSpacing { surface, points: cells + 1, least: least + 1 }
             })?
@@ -313,9 +315,10 @@ impl Section {
         };
         let here = [SurfaceSide::Upper, SurfaceSide::Lower][side];
         let own = |cluster: &&Cluster| cluster.surface.is_none_or(|side| side == here);
-        let own = self.along.clusters.iter().filter(own);
+        let along = &self.settings.along;
+        let own = along.clusters.iter().filter(own);
         let clusters = own.map(|cluster| [place(cluster.x), cluster.spacing]).collect();
-        Limits { clusters, along: &self.along }
+        Limits { clusters, along }
     }
 
     /// The two ends with their tangents, upper then lower.
@@ -345,30 +348,26 @@ pub fn corners(points: &[[f64; 2]], turn_deg: f64) -> Vec<usize> {
     groups.flatten().copied().collect()
 }
 
-/// Parameter of the point farthest from the middle e of the two ends: the best of many samples, refined to
-/// the root of (r − e) · r′ next to it.
+/// Parameter of the point farthest from the middle e of the two ends: the root of (r − e) · r′ at the best sample.
 fn nose(curve: &CubicSpline) -> f64 {
     let edge = middle(curve.point(0.0), curve.point(curve.length()));
     let sample = |k: usize| curve.length() * (k as f64 / NOSE_SAMPLES as f64);
     let reaches = curve.points((1..NOSE_SAMPLES).map(sample)).map(|point| distance(edge, point));
-    let best = (1..)
-        .zip(reaches)
-        .max_by(|a, b| a.1.total_cmp(&b.1))
-        .map_or(NOSE_SAMPLES / 2, |best| best.0);
+    let best = (1..).zip(reaches).max_by(|a, b| a.1.total_cmp(&b.1));
+    let best = best.map_or(NOSE_SAMPLES / 2, |best| best.0);
     let receding = |s: f64| dot(difference(curve.point(s), edge), curve.derivative(s)) > 0.0;
     let [low, high] = bisect(sample(best - 1), sample(best + 1), receding);
     0.5 * (low + high)
 }
 
-/// The wall of a section with a sharp edge. It is closed by the mildest shear that does not make the surfaces
-/// cross, or by the last.
+/// The wall of a section with a sharp edge, closed by the mildest shear whose surfaces do not cross, or by the last.
 fn sharp_wall(
     points: &[[f64; 2]],
     settings: &SurfaceSettings,
 ) -> Result<Vec<[f64; 2]>, GeometryError> {
     let mut wall = Vec::new();
     for exponent in SHEAR_EXPONENTS {
-        wall = closed_wall(&Section::new(&sheared(points, exponent), settings)?, settings)?;
+        wall = closed_wall(&Section::new(&sheared(points, exponent), settings)?)?;
         if first_crossing(&wall, false).is_none() {
             break;
         }
@@ -377,23 +376,17 @@ fn sharp_wall(
 }
 
 /// The wall of a section whose surfaces meet.
-fn closed_wall(
-    section: &Section,
-    settings: &SurfaceSettings,
-) -> Result<Vec<[f64; 2]>, GeometryError> {
-    let (edge, nose) = (settings.trailing_edge_spacing, settings.leading_edge_spacing);
-    let mut wall = section.surfaces(settings.ni - 1, edge, nose)?;
+fn closed_wall(section: &Section<'_>) -> Result<Vec<[f64; 2]>, GeometryError> {
+    let SurfaceSettings { ni, trailing_edge_spacing: edge, .. } = *section.settings;
+    let mut wall = section.surfaces(ni - 1, edge)?;
     let last = wall.len() - 1;
     wall[last] = wall[0];
     Ok(wall)
 }
 
 /// The wall of a section with a base or a cap, and the number of cells on that.
-fn base_wall(
-    section: &Section,
-    settings: &SurfaceSettings,
-) -> Result<(Vec<[f64; 2]>, usize), GeometryError> {
-    let [upper_end, lower_end] = section.ends();
+fn base_wall(section: &Section<'_>) -> Result<(Vec<[f64; 2]>, usize), GeometryError> {
+    let (settings, [upper_end, lower_end]) = (section.settings, section.ends());
     let cap = (settings.trailing_edge == TrailingEdge::Rounded)
         .then(|| Bezier::cap(upper_end, lower_end));
     let length = cap.as_ref().map_or(distance(upper_end.at, lower_end.at), Bezier::length);
@@ -407,8 +400,7 @@ fn base_wall(
         (straight_base(upper_end.at, lower_end.at, cells), edge)
     };
     let mut wall = base[cells / 2..cells].to_vec();
-    let remaining = settings.ni - 1 - cells;
-    wall.extend(section.surfaces(remaining, edge, settings.leading_edge_spacing)?);
+    wall.extend(section.surfaces(settings.ni - 1 - cells, edge)?);
     wall.extend(&base[1..=cells / 2]);
     Ok((wall, cells))
 }
@@ -419,10 +411,10 @@ fn base_cells(settings: &SurfaceSettings, length: f64, cap: bool) -> Result<usiz
     match settings.base_cells {
         BaseCells::Exactly(given) => check_base_cells(given, 2 * most),
         BaseCells::Behind => Ok(0),
-        BaseCells::AtLeast { multiple, .. } => {
+        BaseCells::MultipleOf(even) => {
             let wanted = 2.0 * (length / settings.trailing_edge_spacing / 2.0).round_ties_even();
             let wanted = (wanted as usize).max(settings.base_cells.least(cap)).min(most);
-            Ok(wanted.next_multiple_of(multiple))
+            Ok(wanted.next_multiple_of(even))
         }
     }
 }

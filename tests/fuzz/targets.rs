@@ -87,7 +87,7 @@ fn section(bytes: &[u8]) {
         leading_edge_spacing: 0.01,
         trailing_edge_spacing: 0.01,
         trailing_edge: TrailingEdge::AsGiven,
-        base_cells: BaseCells::AtLeast { base: 8, cap: 12, multiple: 2 },
+        base_cells: BaseCells::MultipleOf(2),
         max_turn_deg: 15.0,
         corners_deg: None,
         along: gridgen::geometry::AlongWall::default(),

@@ -67,7 +67,7 @@ fn settings(ni: usize, edge: f64, trailing_edge: TrailingEdge) -> SurfaceSetting
         leading_edge_spacing: 3e-3,
         trailing_edge_spacing: edge,
         trailing_edge,
-        base_cells: BaseCells::AtLeast { base: 8, cap: 12, multiple: 2 },
+        base_cells: BaseCells::MultipleOf(2),
         max_turn_deg: 180.0,
         corners_deg: None,
         along: AlongWall::default(),
