@@ -138,17 +138,14 @@ errors! {
             _ => None,
         }]
         Unreadable { path: PathBuf, source: io::Error },
-        /// The file holds something else than a case.
         #[error("{place}: expected {expected}, found {found}")]
         #[hint("{remedy}")]
         NoCase { place: Place, expected: &'static str, found: String, remedy: &'static str },
-        /// The file is not TOML.
         /// `line`: line, from 1.
         /// `column`: character in the line, from 1.
         #[error("{}:{line}:{column}: not TOML: {message}", path.display())]
         #[hint("{}", not_toml(path, message))]
         Syntax { path: PathBuf, line: usize, column: usize, message: String },
-        /// There is no such key or section.
         #[error("{place}: unknown {}", kind(*section, name))]
         #[hint("{}", meant(*section, *nearest, known))]
         Unknown {
@@ -177,15 +174,12 @@ errors! {
         #[error("{found}: {problem}: {}", path.display())]
         #[hint("{remedy}")]
         AirfoilFile { found: Box<GivenValue>, path: PathBuf, problem: &'static str, remedy: String },
-        /// Two keys that exclude each other.
         #[error("{found}: excluded by {other}, which is given too")]
         #[hint("keep either {} or {other}", found.key)]
         Conflict { found: Box<GivenValue>, other: &'static str },
-        /// A key that means nothing without another.
         #[error("{found}: needs {other}, which is not given")]
         #[hint("add {other}, or leave {} out", found.key)]
         Incomplete { found: Box<GivenValue>, other: &'static str },
-        /// A key without default is not given.
         #[error("{}: {key} is missing", path.display())]
         #[hint("{}", missing(key))]
         Missing { path: PathBuf, key: String },

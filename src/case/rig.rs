@@ -39,14 +39,12 @@ errors! {
         #[error("{place}: the walls of {} and {} cross, near ({:.4}, {:.4})", elements[0], elements[1], at[0], at[1])]
         #[hint("move element.{} away: a larger gap, another overlap, or another place", elements[1])]
         Crossing { place: Box<Place>, elements: [String; 2], at: [f64; 2] },
-        /// A grid would end within a gap that another grid reaches across.
         #[error(
             "{found}: the grid of {element} would end inside the gap of {gap:.5} to {other}, expected a reach of at \
              least {least:.4}"
         )]
         #[hint("raise element.{element}.reach to {least:.4} or more, or leave it out")]
         EndsInGap { found: Box<GivenValue>, element: String, other: String, gap: f64, least: f64 },
-        /// An option that several elements have not.
         #[error("{option} is for a case of one section, this one has several elements")]
         #[hint("leave {option} out, or give the element as a case of its own")]
         Option { option: &'static str },

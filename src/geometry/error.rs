@@ -64,21 +64,17 @@ errors! {
         #[error("{airfoil}: the cut of the C-grid crosses the section near x = {:.4}, y = {:.4}", at[0], at[1])]
         #[hint("choose grid.wake_direction, or topology = \"O\"")]
         CutCrosses { airfoil: String, at: [f64; 2] },
-        /// A key of the wake where `grid.topology = "auto"` is an O-grid.
         #[error("{key}: a C-grid was expected; this is an O-grid, since {reason}")]
         #[hint("{remedy}")]
         NoWake { key: &'static str, reason: &'static str, remedy: String },
-        /// The base of a section looks away from the outflow of a C-grid.
         /// `slant`: angle of its normal against the x axis, degrees.
         #[error("the base faces {slant:.1} degrees away from the outflow: at most {most:.1} were expected for a block behind it")]
         #[hint("choose geometry.trailing_edge = \"wedge\", or grid.topology = \"O\"")]
         BaseSlants { slant: f64, most: f64 },
-        /// The cut of a C-grid ends too near the far field.
         /// `y`: place of its end, chords.
         #[error("the cut of the C-grid ends at y = {y:.4}: at most {most:.4} from y = 0 was expected")]
         #[hint("choose a smaller grid.wake_direction, or a larger far_field")]
         CutLeaves { y: f64, most: f64 },
-        /// A section, or the cut behind it, reaches beyond the outer line.
         /// `at`: a point of one beyond the other, chords.
         #[error("the box does not hold the section and its cut: they meet near x = {:.4}, y = {:.4}", at[0], at[1])]
         #[hint("the coordinates of [domain] are in chords from the nose of the section before it is turned: widen the box, or move its pieces")]
@@ -107,25 +103,21 @@ errors! {
         #[error("far field {far_field}: at least {least:.3}, twice the reach of the body, was expected")]
         #[hint("raise grid.far_field, or the reference length if the body is large by mistake")]
         FarField { far_field: f64, least: f64 },
-        /// The number of points is too small for the curvature of the contour.
         #[error(
             "ni = {ni}: at least {least} points are needed so that no cell turns by more than {max_turn_deg:.1} \
              degrees"
         )]
         #[hint("raise grid.ni or grid.max_turn")]
         TooFewForTurns { ni: usize, max_turn_deg: f64, least: usize },
-        /// Limits on the spacing along a surface need more points than it has.
         #[error("the {surface} surface has {points} points: about {least} are needed for the spacings asked for")]
         #[hint(
             "raise grid.ni or grid.points_{surface}, or allow wider spacings: grid.max_spacing, grid.wall_growth, those \
              of grid.clusters and of the edges"
         )]
         TooFewForSpacing { surface: &'static str, points: usize, least: usize },
-        /// Numbers of points along the wall that do not go together.
         #[error("{given} points along the wall, {expected} were expected: {sum}")]
         #[hint("leave one of the numbers out, or choose grid.ni = {expected}")]
         PointsDisagree { given: usize, expected: usize, sum: &'static str },
-        /// Points of a file cannot be the points of the wall.
         /// `gap`: distance between the two ends of the contour, chords.
         #[error("the points of the section cannot be those of the wall: its ends are {gap:.1e} chord apart, {expected}")]
         #[hint("{remedy}, or leave grid.wall_points out")]
@@ -198,7 +190,6 @@ errors! {
         #[error("`{text}` holds a coordinate that is not finite")]
         #[hint("correct the line, or put `#` before it to leave the point out")]
         NotFinite { text: String },
-        /// A line among the points starts like a point but is not one.
         #[error("`{text}` is not a point, two numbers `x y` were expected")]
         #[hint("correct the line, or put `#` before it to leave the point out")]
         MalformedRow { text: String },
@@ -208,7 +199,6 @@ errors! {
              back"
         )]
         Columns { found: usize },
-        /// The first line counts the points of two surfaces, and the counts are wrong.
         #[error("counts {upper} points on the upper and {lower} on the lower surface, but {found} points follow")]
         #[hint("correct the counts; if the line is a name or a comment, put `#` before it")]
         CountLine { upper: usize, lower: usize, found: usize },
@@ -225,7 +215,6 @@ errors! {
         #[error("the points enclose no area")]
         #[hint("check that the columns are x and y of a closed contour")]
         NoArea,
-        /// An end of the contour, at this line, is far from the trailing edge.
         #[error("the contour ends at x/c = {x_over_c:.3}, short of the trailing edge")]
         #[hint("complete the surface up to the trailing edge")]
         Truncated { x_over_c: f64 },
