@@ -28,10 +28,7 @@ impl OuterSide {
         Self { points: ends.to_vec(), tangents: Vec::new() }
     }
 
-    /// The smooth curve through at least four points.
-    ///
-    /// # Errors
-    /// The errors of [`CubicSpline::through`].
+    /// The smooth curve through at least four points. It fails where [`CubicSpline::through`] does.
     pub fn smooth(points: &[[f64; 2]]) -> Result<Self, GeometryError> {
         let curve = CubicSpline::through(points)?;
         let at = |part: usize| curve.length() * part as f64 / PARTS as f64;
@@ -183,14 +180,13 @@ impl Enclosure {
     /// there; none where it is not.
     pub(crate) fn reached(&self, from_last: bool, x: f64) -> Option<[f64; 2]> {
         let parts = self.bends.len();
-        let order = (0..parts).map(|k| if from_last { parts - 1 - k } else { k });
-        let near_end = |k: usize| [k, k + 1][usize::from(from_last)];
-        let far_end = |k: usize| [k + 1, k][usize::from(from_last)];
-        let k = order.into_iter().find(|k| self.points[far_end(*k)][0] <= x)?;
-        let [near, far] = [near_end(k), far_end(k)].map(|end| self.points[end]);
+        let ends = |k: usize| if from_last { [k + 1, k] } else { [k, k + 1] };
+        let mut order = (0..parts).map(|k| if from_last { parts - 1 - k } else { k });
+        let k = order.find(|k| self.points[ends(*k)[1]][0] <= x)?;
+        let [near, far] = ends(k).map(|end| self.points[end]);
         if self.bends[k].is_none() {
             let (way, over) = ((near[0] - x).abs(), near[0] - far[0]);
-            let before = self.places[near_end(k)];
+            let before = self.places[ends(k)[0]];
             let before = if from_last { self.length() - before } else { before };
             if over <= 0.0 {
                 return Some([before, near[1]]);

@@ -85,7 +85,9 @@ pub fn airfoil_from_naca(
     let a4 = if trailing_edge == TrailingEdge::Sharp { CLOSED_A4 } else { ORIGINAL_A4 };
     let closing = match trailing_edge {
         TrailingEdge::Sharp => Some(1.0),
-        TrailingEdge::Extended => Some(closing_station()),
+        TrailingEdge::Extended => {
+            Some(bisect(1.0, 1.1, |x| half_thickness(x, ORIGINAL_A4) > 0.0)[1])
+        }
         _ => None,
     };
     let chord = closing.unwrap_or(1.0);
@@ -236,12 +238,6 @@ impl Camber {
 fn half_thickness(x: f64, a4: f64) -> f64 {
     let polynomial = x * (-0.1260 + x * (-0.3516 + x * (0.2843 + x * a4)));
     0.2969 * x.sqrt() + polynomial
-}
-
-/// x at which the original thickness distribution closes.
-fn closing_station() -> f64 {
-    let [_, closed] = bisect(1.0, 1.1, |x| half_thickness(x, ORIGINAL_A4) > 0.0);
-    closed
 }
 
 /// Stations along the chord from 0 to 1: cosine-spaced, refined towards the junction.

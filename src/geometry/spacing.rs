@@ -52,10 +52,7 @@ fn places(n: usize, length: f64, place: impl Fn(usize) -> f64) -> Vec<f64> {
 
 /// First interval of the refined geometric spacing with `factor` times as many intervals, every `factor`-th
 /// point of which is a point of [`spacing_geometric`]`(n, first, length)`: first (q^{1/factor} − 1)/(q − 1),
-/// with q the ratio of the unrefined spacing.
-///
-/// # Errors
-/// The errors of [`spacing_geometric`].
+/// with q the ratio of the unrefined spacing. It fails where that does.
 pub fn refined_first(
     n: usize,
     first: f64,
@@ -134,10 +131,7 @@ pub fn spacing_layered(
 /// spacings is kept, not their size.
 ///
 /// Source: M. Vinokur, *On One-Dimensional Stretching Functions for Finite-Difference Calculations*,
-/// J. Comput. Phys. 50 (1983) 215–234, doi:10.1016/0021-9991(83)90065-7.
-///
-/// # Errors
-/// The errors of [`spacing_geometric`].
+/// J. Comput. Phys. 50 (1983) 215–234, doi:10.1016/0021-9991(83)90065-7. It fails where [`spacing_geometric`] does.
 pub fn spacing_vinokur(n: usize, h0: f64, h1: f64, length: f64) -> Result<Vec<f64>, GeometryError> {
     check(n, &[("start spacing", h0), ("end spacing", h1), ("length", length)])?;
     let intervals = (n - 1) as f64;
@@ -153,10 +147,8 @@ pub fn spacing_vinokur(n: usize, h0: f64, h1: f64, length: f64) -> Result<Vec<f6
 }
 
 /// [`spacing_vinokur`] whose first and last interval are `ends`, not only nearly: its two spacings are corrected by the
-/// intervals found until these agree. Where equal intervals are no longer than the ends it is left as it is.
-///
-/// # Errors
-/// The errors of [`spacing_geometric`].
+/// intervals found until these agree. Where equal intervals are no longer than the ends it is left as it is. It fails
+/// where that does.
 pub fn spacing_between(n: usize, ends: [f64; 2], length: f64) -> Result<Vec<f64>, GeometryError> {
     let mut spacings = ends;
     let mut s = spacing_vinokur(n, ends[0], ends[1], length)?;
@@ -177,10 +169,7 @@ pub fn spacing_between(n: usize, ends: [f64; 2], length: f64) -> Result<Vec<f64>
 /// sⱼ = L (e^{z j/(n−1)} − 1)/(e^z − 1), with z such that ds/dj is `start` at j = 0. Unlike
 /// [`spacing_geometric`] it meets the spacing to first order in 1/n. Half the spacing with twice the
 /// intervals gives points every other one of which is a point of the coarser distribution. If uniform
-/// intervals are no longer than `start` the distribution is uniform.
-///
-/// # Errors
-/// The errors of [`spacing_geometric`].
+/// intervals are no longer than `start` the distribution is uniform. It fails where [`spacing_geometric`] does.
 pub fn spacing_exponential(n: usize, start: f64, length: f64) -> Result<Vec<f64>, GeometryError> {
     check(n, &[("start spacing", start), ("length", length)])?;
     let intervals = (n - 1) as f64;

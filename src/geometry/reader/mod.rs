@@ -40,10 +40,7 @@ pub fn airfoil_from_file(path: impl AsRef<Path>) -> Result<Airfoil, GeometryErro
     airfoil_from_bytes(path, bytes_of(path)?)
 }
 
-/// [`airfoil_from_file`] for the bytes of a file; `path` is used for messages and the name.
-///
-/// # Errors
-/// The errors of [`airfoil_from_file`].
+/// [`airfoil_from_file`], with its errors, for the bytes of a file; `path` is used for messages and the name.
 pub fn airfoil_from_bytes(path: &Path, bytes: Vec<u8>) -> Result<Airfoil, GeometryError> {
     airfoil(path, bytes, &Repairs::default()).map(|(airfoil, _)| airfoil)
 }
@@ -135,10 +132,7 @@ pub fn contour_from_file(
     contour_from_bytes(path, bytes_of(path)?, length)
 }
 
-/// [`contour_from_file`] for the bytes of a file; `path` is used for messages and the name.
-///
-/// # Errors
-/// The errors of [`contour_from_file`].
+/// [`contour_from_file`], with its errors, for the bytes of a file; `path` is used for messages and the name.
 pub fn contour_from_bytes(
     path: &Path,
     bytes: Vec<u8>,
