@@ -11,8 +11,8 @@ use super::schema::{Key, KeyKind, check, nearest};
 use super::table::{self, KEYS, SOURCES, is_nested, nearest_key, of_section, sections};
 use crate::diagnostics::excerpt;
 
-/// Keys that say the same in two ways: the height of the first cell, with whose wall units a Reynolds number goes
-/// too, that at the walls of a box, the outer line, and the number of layers.
+/// Keys that say the same in two ways: the height of the first cell, that at the walls of a box, the outer line, and the
+/// number of layers.
 const ALTERNATIVES: [[&[&str]; 2]; 4] = [
     [&["grid.first_cell"], &["grid.y_plus", "grid.reference_length"]],
     [&["domain.wall_first_cell"], &["domain.wall_y_plus"]],

@@ -22,9 +22,8 @@ impl CaseFile {
     ///
     /// `overrides` are dotted keys with values in TOML, which replace those of the file; text needs no
     /// quotes. An override drops the file's alternatives to its key: `geometry.file` drops
-    /// `geometry.naca`, `grid.first_cell` drops `grid.y_plus` and `grid.reynolds`, and the other way
-    /// round. With several elements a key applies to all, or with a name to one:
-    /// `element.flap.grid.ni`, `element.flap.chord`.
+    /// `geometry.naca`, `grid.first_cell` drops `grid.y_plus`, and the other way round. With several
+    /// elements a key applies to all, or with a name to one: `element.flap.grid.ni`, `element.flap.chord`.
     ///
     /// # Errors
     /// Whatever keeps the case from being run as written.

@@ -115,20 +115,16 @@ pub struct Bound {
 
 /// Value of a key that is left out.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[allow(missing_docs, reason = "values of that type")]
 pub enum Preset {
     /// Nothing: the key is then not set.
     Unset,
     /// A value computed from other keys, described in words.
     Derived(&'static str),
-    /// An integer.
     Integer(i64),
-    /// A real number.
     Real(f64),
-    /// A flag.
     Flag(bool),
-    /// A word.
     Word(&'static str),
-    /// A list of words.
     Words(&'static [&'static str]),
 }
 
