@@ -38,21 +38,19 @@ pub struct Wake {
 /// Share of the distance to the nearest other boundary by which a cut rises at most where it turns.
 const SHARE_OF_ROOM: f64 = 0.2;
 
-/// Rise, for each unit of the slope that it loses, of a line at the distance `s` behind an edge: it turns over the distance
-/// `turn`.
+/// Rise at the distance `s` behind an edge, for each unit of lost slope, of a line that turns over the distance `turn`.
 pub fn turned(s: f64, turn: f64) -> f64 {
     -turn * (-s / turn).exp_m1()
 }
 
-/// The slope of the direction in which a line leaves an edge, and the distance over which it loses that with `room` to other
-/// boundaries.
+/// The slope of this direction, and the distance over which a line loses it with `room` to other boundaries.
 pub fn turning(direction: [f64; 2], room: f64) -> [f64; 2] {
     let slope = direction[1] / direction[0].max(f64::MIN_POSITIVE);
     let slope = slope.clamp(-STEEPEST, STEEPEST);
     [slope, TURN_DISTANCE.min(SHARE_OF_ROOM * room / slope.abs().max(f64::MIN_POSITIVE))]
 }
 
-/// Continues the wall of a closed edge along the cut on both sides.
+/// Continues the wall of a closed edge along both sides of the cut.
 ///
 /// With β the direction of the edge's bisector, γ the direction of the cut and x the distance behind the
 /// edge, the cut is
@@ -73,7 +71,18 @@ pub fn with_wake(
     wake: &Wake,
     (spacing, room): (f64, f64),
 ) -> Result<BoundaryPoints, GeometryError> {
-    let mut cut = cut(wall, wake, spacing, room)?;
+    let point = |i: usize| [wall.x[i], wall.y[i]];
+    let edge = point(0);
+    let aft = |from| unit(difference(edge, from));
+    let ([lx, ly], [ux, uy]) = (aft(point(1)), aft(point(wall.x.len() - 2)));
+    let [at_edge, turn] = turning([lx + ux, ly + uy], room);
+    let far = wake.direction.to_radians().tan();
+    let s = match wake.end_spacing {
+        None => spacing_exponential(wake.cells + 1, spacing, wake.length)?,
+        Some(last) => spaced_to_end(wake.cells + 1, spacing, last, wake.length)?,
+    };
+    let point = |&s: &f64| [edge[0] + s, edge[1] + s * far + (at_edge - far) * turned(s, turn)];
+    let mut cut: Vec<[f64; 2]> = s[1..].iter().map(point).collect();
     let once = uncrossed(airfoil, [wall.line(), cut.clone()].concat())?;
     cut.reverse();
     Ok(BoundaryPoints::of_line([cut, once].concat(), wall.base_cells))
@@ -157,25 +166,4 @@ fn spaced_to_end(n: usize, first: f64, last: f64, length: f64) -> Result<Vec<f64
         s = spacing_vinokur(n, first, end, length)?;
     }
     Ok(s)
-}
-
-/// The points of the cut behind the trailing edge.
-fn cut(
-    wall: &BoundaryPoints,
-    wake: &Wake,
-    spacing: f64,
-    room: f64,
-) -> Result<Vec<[f64; 2]>, GeometryError> {
-    let point = |i: usize| [wall.x[i], wall.y[i]];
-    let edge = point(0);
-    let aft = |from| unit(difference(edge, from));
-    let ([lx, ly], [ux, uy]) = (aft(point(1)), aft(point(wall.x.len() - 2)));
-    let [at_edge, turn] = turning([lx + ux, ly + uy], room);
-    let far = wake.direction.to_radians().tan();
-    let s = match wake.end_spacing {
-        None => spacing_exponential(wake.cells + 1, spacing, wake.length)?,
-        Some(last) => spaced_to_end(wake.cells + 1, spacing, last, wake.length)?,
-    };
-    let point = |&s: &f64| [edge[0] + s, edge[1] + s * far + (at_edge - far) * turned(s, turn)];
-    Ok(s[1..].iter().map(point).collect())
 }
