@@ -77,8 +77,7 @@ impl ClosedContour {
         Ok(())
     }
 
-    /// Rotates the points so that the first one lies on the line of symmetry. If no point lies there, one on
-    /// the curve is added.
+    /// Rotates the points so that the first one, which is added if there is none, lies on the line of symmetry.
     fn begin_on(&mut self, pairs: &Pairs) -> Result<(), GeometryError> {
         let n = self.points.len();
         let [_, along] = pairs.symmetry.axes();
@@ -124,8 +123,7 @@ impl ClosedContour {
     }
 }
 
-/// A closed cubic spline through points, and the parameters of the points. The last parameter belongs to the
-/// first point, one turn later.
+/// A closed cubic spline through points, and their parameters, the last one of the first point after a turn.
 pub(super) fn closed_spline(points: &[[f64; 2]]) -> Result<(CubicSpline, Vec<f64>), GeometryError> {
     let n = points.len();
     if n < 3 {
@@ -137,8 +135,7 @@ pub(super) fn closed_spline(points: &[[f64; 2]]) -> Result<(CubicSpline, Vec<f64
     Ok((curve, knots))
 }
 
-/// Points of a contour and their partners across a line through its centre: point k belongs to point
-/// `partner` − k, modulo the number of points.
+/// Pairs of points across a line through the centre: point k, and point `partner` − k modulo their number.
 struct Pairs {
     symmetry: Symmetry,
     partner: usize,

@@ -1,5 +1,4 @@
-//! Parametric curves: cubic splines through the points of a contour, and Bézier curves that close an open
-//! trailing edge.
+//! Cubic splines through the points of a contour, and Bézier curves that close an open trailing edge.
 
 use super::GeometryError;
 use super::vector::{along, angle, distance, middle, unit};

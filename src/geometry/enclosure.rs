@@ -176,8 +176,7 @@ impl Enclosure {
         Some((Self::with_corners(points, bends, &ends), side))
     }
 
-    /// Distance along the line from its first point, or from its last one, to where it first is as far ahead as x, and y
-    /// there; none where it is not.
+    /// Distance along the line from its first or last point to where it first is as far ahead as x, if it is, and y there.
     pub(crate) fn reached(&self, from_last: bool, x: f64) -> Option<[f64; 2]> {
         let parts = self.bends.len();
         let ends = |k: usize| if from_last { [k + 1, k] } else { [k, k + 1] };

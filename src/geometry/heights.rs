@@ -1,5 +1,4 @@
-//! Heights of the first cells that vary along the wall, and limits on the points there in addition to the spacings at its
-//! edges.
+//! Heights of the first cells that vary along the wall, and limits on the points between its edges.
 
 use serde::{Deserialize, Serialize};
 

@@ -14,8 +14,7 @@ use super::{CubicSpline, GeometryError};
 const FILLET: f64 = 0.5;
 /// Longest chord of the arcs about corners, in radii.
 const ARC: f64 = 0.0325;
-/// Interval of the points of the line, as a multiple of the distance from the wall; least and greatest number
-/// of points.
+/// Interval of the points of the line in distances from the wall, and the least and the greatest number of them.
 const INTERVAL: f64 = 0.02;
 const LEAST: f64 = 100.0;
 const MOST: f64 = 50_000.0;

@@ -55,8 +55,7 @@ pub(crate) fn polygon_area(points: &[[f64; 2]]) -> f64 {
     0.5 * before.zip(points).map(|(a, b)| cross(a, *b)).sum::<f64>()
 }
 
-/// Whether a closed polygon encloses a point: a ray from there crosses it an odd number of times. A point of the polygon
-/// itself may count as either.
+/// Whether a ray from a point crosses a closed polygon an odd number of times, which a point of it may do or not.
 pub(crate) fn encloses(polygon: &[[f64; 2]], [x, y]: [f64; 2]) -> bool {
     crossings(polygon, y).filter(|&at| at > x).count() % 2 == 1
 }

@@ -191,8 +191,7 @@ pub fn set_edge_thickness(airfoil: &mut Airfoil, thickness: f64) {
     airfoil.notes.push(part_surfaces(&mut airfoil.points, gap, thickness));
 }
 
-/// Shears both surfaces until points whose ends are `gap` apart (negative if they overlap) are `thickness`
-/// apart there. Returns a note about it.
+/// Shears both surfaces from a `gap` of their ends, negative if they overlap, to this `thickness`; returns a note.
 pub(super) fn part_surfaces(points: &mut [[f64; 2]], gap: f64, thickness: f64) -> String {
     let note = format!("The trailing edge was made {thickness} chords thick, from {gap:.3e}.");
     let [Some(&first), Some(&last)] = [points.first(), points.last()] else { return note };

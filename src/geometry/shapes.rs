@@ -1,5 +1,4 @@
-//! Sections given by formulas: ellipses, Joukowski sections, and the cross-section of a fuselage with a low
-//! wing.
+//! Sections given by formulas: ellipses, Joukowski sections, and a fuselage with a low wing.
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 

@@ -47,8 +47,7 @@ pub(super) struct SixSeries {
 }
 
 impl SixSeries {
-    /// The section of `text`, a designation without `NACA`; `None` if it is of another series. The error is the reason
-    /// why it has no section.
+    /// The section of a designation without `NACA`, or the reason why it has none; `None` for another series.
     pub(super) fn named(text: &str) -> Option<Result<Self, &'static str>> {
         let other = text.len() == 4 && text.bytes().all(|b| b.is_ascii_digit());
         (text.starts_with('6') && !other).then(|| Self::parse(&text.to_lowercase()))

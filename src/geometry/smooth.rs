@@ -1,5 +1,4 @@
-//! Points that are rounded or scattered: the step of their rounding, and the curve of least bending near
-//! them.
+//! The step to which points are rounded, and the curve of least bending near rounded or scattered ones.
 
 use super::vector::{cross, difference, distance, foot};
 
@@ -9,12 +8,10 @@ const KNOTS: [f64; 3] = [4.0, 1.0, 0.0];
 const ROUNDS: usize = 90;
 const CHANGE: [f64; 2] = [0.3, 1.3];
 const SHARE: f64 = 0.9;
-/// Least step that counts as rounding of the file, and the difference below which only the arithmetic has
-/// rounded, chords.
+/// Least step that counts as rounding of the file, and the largest that counts as round-off, chords.
 const LEAST_STEP: f64 = 5e-7;
 const NO_DIFFERENCE: f64 = 1e-8;
-/// Distance between the points of a typical wall, chords, and the number of changes of the bend's sign along
-/// it that is still small.
+/// Distance between points of a typical wall, chords, and the most changes of the bend's sign that are few.
 const APART: f64 = 4e-3;
 const FEW: usize = 10;
 /// Larger contours are not examined.

@@ -94,9 +94,8 @@ pub(crate) fn angle(a: Vector, b: Vector) -> f64 {
     cross(a, b).atan2(dot(a, b))
 }
 
-/// Unit normal to the left of a line that turns from the unit vector `u` to the unit vector `v`. It is normal
-/// to the weighted sum of the two; if the line turns by more than 90°, so that the sum cancels, it is the
-/// unit vector of their difference on that side.
+/// Unit normal to the left of a line that turns from the unit vector `u` to `v`: that of their weighted sum, or,
+/// after a turn of more than 90°, where the sum cancels, the unit vector of their difference on that side.
 pub(crate) fn left_normal(u: Vector, v: Vector, [wu, wv]: [f64; 2]) -> Vector {
     unit(if dot(u, v) < 0.0 {
         let sign = if cross(u, v) < 0.0 { 1.0 } else { -1.0 };

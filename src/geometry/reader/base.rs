@@ -1,5 +1,4 @@
-//! The extent of a section, and its base where it has one: a straight trailing edge with two corners, for which a
-//! file has points.
+//! The extent of a section, and its base where a file has one: a straight trailing edge with two corners.
 
 use super::rows::XyRow;
 use crate::geometry::vector::{angle, cross, difference, distance, dot};
@@ -45,8 +44,7 @@ pub(super) fn cut(
 }
 
 /// The two corners of the longest base; the second index is counted on from the first, around the contour. A
-/// sharp edge has only one corner. A rounded edge has no base, since it turns as much beside two of its
-/// points as at them.
+/// sharp edge has one corner, and a rounded one turns as much beside two of its points as at them.
 fn corners(rows: &[XyRow], frame: &ChordExtent) -> Option<[usize; 2]> {
     let n = rows.len();
     let at = |k: usize| rows[k % n].at;

@@ -1,5 +1,4 @@
-//! Makes one contour from the rows of a file: upper trailing edge → nose → lower trailing edge of an airfoil,
-//! or clockwise around a smooth body.
+//! One contour from the rows of a file: upper edge → nose → lower edge of an airfoil, or clockwise around a body.
 
 use super::base::{self, ChordExtent, extent};
 use super::rows::XyRow;
@@ -68,9 +67,8 @@ pub(super) fn airfoil(
     Ok((repaired(rows, crossing, step / frame.chord, repairs, notes)?, frame))
 }
 
-/// The points of a contour of unit chord after the requested smoothing and opening of the edge. An overlap at
-/// the edge that is no larger than a gap that would be closed is closed too. A contour that still crosses
-/// itself is refused.
+/// The points of a contour of unit chord after the requested smoothing and opening of the edge, where an overlap is
+/// closed as a gap of that size would be. A contour that still crosses itself is refused.
 fn repaired(
     mut rows: Vec<XyRow>,
     mut crossing: Result<(), Refusal>,
@@ -173,8 +171,7 @@ fn ordered(
     Ok((rows, frame))
 }
 
-/// The smooth closed contour in units of `length`, ordered, checked and still without a name, and the
-/// distance below which two points count as one.
+/// The checked smooth contour in units of `length`, without a name, and the distance up to which two points are one.
 pub(super) fn smooth(
     rows: Vec<XyRow>,
     length: f64,

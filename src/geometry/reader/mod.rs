@@ -45,8 +45,7 @@ pub fn airfoil_from_bytes(path: &Path, bytes: Vec<u8>) -> Result<Airfoil, Geomet
     airfoil(path, bytes, &Repairs::default()).map(|(airfoil, _)| airfoil)
 }
 
-/// The airfoil given by points in the order of a file, which are treated as [`airfoil_from_file`] treats
-/// those of a file.
+/// The airfoil of points, which are treated as [`airfoil_from_file`] treats those of a file, in their order.
 ///
 /// # Errors
 /// The errors of [`airfoil_from_file`], with the numbers of points, counted from 1, in place of lines.
@@ -65,8 +64,7 @@ pub(crate) struct Repairs {
     pub(crate) keep_coordinates: bool,
 }
 
-/// Position in the file of a section that was shifted and scaled to 0 ≤ x ≤ 1, and turned if its chord line
-/// was off the x axis.
+/// Position in its file of a section that was shifted, scaled to 0 ≤ x ≤ 1, and turned if it was pitched.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct FileFrame {
     /// The nose, in the file's unit.

@@ -153,8 +153,7 @@ fn drop_grid_extents(candidates: &mut Vec<Numbers>, notes: &mut Vec<String>) {
     }
 }
 
-/// The columns that hold coordinates. Tables of two columns and single rows of three need no search; longer
-/// rows that form no table are refused.
+/// The columns that hold coordinates, the first two but in wide tables. Long rows that form no table are refused.
 fn layout(
     candidates: &[Numbers],
     text: &str,
