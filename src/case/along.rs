@@ -76,9 +76,8 @@ impl GridOptions {
         }
     }
 
-    /// Puts `ni` and the cells of a base in place that follow from the points of the surfaces. `base` is the number of
-    /// its cells by default, none where the edge closes. Returns the points of the section and the cells of its upper
-    /// surface, if they are asked for.
+    /// Puts `ni` and the cells of a base, by default `base`, in place that follow from the points of the surfaces. Returns
+    /// the points of the section and the cells of its upper surface, if they are asked for.
     pub(super) fn settle_points(
         &mut self,
         places: &Places,

@@ -65,8 +65,7 @@ pub struct Element {
     pub case: Case,
     /// The keys that place it.
     pub placed_by: PlacedBy,
-    /// Distance of its grid's outer line from its wall, reference chords; none of a grid that goes to its far
-    /// field.
+    /// Distance of its grid's outer line from its wall, reference chords; none of a grid up to its far field.
     pub reach: Option<f64>,
 }
 

@@ -134,8 +134,7 @@ const LEAST_OF_THREE_LEVELS: f64 = 2e-6;
 pub(super) const LEAST_ON_BASE: f64 = 4.0;
 
 impl Case {
-    /// Puts every default in place that follows from a base behind which there is a block: of this thickness, with first
-    /// cells of this height at its corners.
+    /// Puts every default in place that follows from a base of this thickness before a block of these first cells.
     pub(super) fn settle_behind(
         &mut self,
         thickness: f64,

@@ -65,7 +65,10 @@ pub(super) fn domain(
     }
     let domain: DomainOptions = entries.section("domain", &[])?;
     let piece = if own { Some(pieces(entries, topology)?) } else { None };
-    let domain = DomainOptions { wall_first_cell: wall_first_cell(entries)?, piece, ..domain };
+    let height = "domain.wall_first_cell";
+    let from_units = from_wall_units(entries, WALL_Y_PLUS, height)?;
+    let wall_first_cell = from_units.or(entries.given(height)?);
+    let domain = DomainOptions { wall_first_cell, piece, ..domain };
     let [length, extent] = [domain.behind(), domain.extent()];
     let fixed =
         [("grid.reach", f64::NAN), ("grid.far_field", extent), ("grid.wake_length", length)];
@@ -77,7 +80,7 @@ pub(super) fn domain(
         }
     }
     if domain.wall(0.0).is_none() {
-        let keys = ["domain.wall_first_cell", WALL_Y_PLUS];
+        let keys = [height, WALL_Y_PLUS];
         let side = either("the kind of a piece", "domain.floor or another side");
         let remedy = ["set ", side, " to \"wall\", or leave {key} out"].concat();
         entries.refuse_given(&keys, "a side that is a wall beside it", &remedy)?;
@@ -143,12 +146,6 @@ fn interpolated(curve: &[[f64; 2]], x: f64) -> f64 {
     let k = curve.partition_point(|point| point[0] <= x).clamp(1, curve.len() - 1);
     let [[x0, y0], [x1, y1]] = [curve[k - 1], curve[k]];
     y0 + (x - x0) / (x1 - x0) * (y1 - y0)
-}
-
-/// Height of the first cells at walls of the box, where it is given, or as it follows from its wall units.
-fn wall_first_cell(entries: &Given) -> Result<Option<f64>, CaseError> {
-    let key = "domain.wall_first_cell";
-    from_wall_units(entries, WALL_Y_PLUS, key)?.map_or_else(|| entries.given(key), |h| Ok(Some(h)))
 }
 
 /// The height of first cells that follows from wall units at the key `y_plus`, given in place of `height`.
@@ -233,8 +230,7 @@ impl DomainOptions {
         self.pieces().room(wall) < NEAR
     }
 
-    /// The outer line around the line j = 0, with corners in columns that are multiples of `step`, and with the walls
-    /// among its pieces.
+    /// The outer line around the line j = 0, and the walls of it, with corners in columns that are multiples of `step`.
     pub(super) fn around(
         &self,
         topology: Topology,

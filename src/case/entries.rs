@@ -11,8 +11,7 @@ use super::schema::{Key, KeyKind, check, nearest};
 use super::table::{self, KEYS, SOURCES, is_nested, nearest_key, of_section, sections};
 use crate::diagnostics::excerpt;
 
-/// Keys that say the same in two ways: the height of the first cell, that at the walls of a box, the outer line, and the
-/// number of layers.
+/// Keys that say the same in two ways.
 const ALTERNATIVES: [[&[&str]; 2]; 4] = [
     [&["grid.first_cell"], &["grid.y_plus", "grid.reference_length"]],
     [&["domain.wall_first_cell"], &["domain.wall_y_plus"]],
@@ -185,8 +184,7 @@ impl Given {
         if self.has(path) { self.get(path).map(Some) } else { Ok(None) }
     }
 
-    /// A section: every key that is given, and of the others the defaults, those that follow from other
-    /// keys being the `rules`, by name.
+    /// A section: its keys as they are given, or else by the `rules` of their names, or else by default.
     pub(super) fn section<T: DeserializeOwned>(
         &self,
         section: &str,

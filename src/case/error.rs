@@ -65,9 +65,7 @@ impl GivenValue {
     }
 }
 
-/// Places of the keys that a case was given, for messages about values that only a later layer
-/// can judge.
-///
+/// Places of the keys that a case was given, for messages about values that only a later layer can judge.
 /// Any two are equal: a case is the same wherever it is written.
 #[derive(Debug, Clone)]
 pub struct Places {

@@ -32,8 +32,7 @@ impl LayerLaw {
         }
     }
 
-    /// Ratio of neighbouring intervals of `nj` points, beyond the layers of a given growth; the largest one between
-    /// two walls.
+    /// Ratio of neighbouring intervals of `nj` points beyond layers of a given growth; the largest between two walls.
     pub(crate) fn growth(&self, nj: usize) -> Option<f64> {
         if self.last.is_some() {
             let distances = self.distances(nj).ok()?;

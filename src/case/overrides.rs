@@ -60,7 +60,7 @@ impl Given {
 
 /// An override's value: TOML, or the text itself where the key holds text or where it is no TOML; for
 /// a list of words, words between commas too.
-pub(super) fn override_value(key: &Key, text: &str) -> Value {
+fn override_value(key: &Key, text: &str) -> Value {
     let holds_text = matches!(key.kind, KeyKind::Text | KeyKind::Path | KeyKind::Word(_));
     let holds_words = matches!(key.kind, KeyKind::Words(_));
     match text.parse::<Value>() {

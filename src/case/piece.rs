@@ -113,10 +113,9 @@ impl PieceOptions {
         let ends = |ends: &[[f64; 2]]| OuterSide::straight([ends[0], ends[1]]);
         match (&self.points[..], self.through) {
             (&[a, b], Some(through)) => {
-                let flat = GeometryError::Contour {
-                    reason: "three points of an arc lie on a straight line",
-                };
-                OuterSide::arc([a, b], through).ok_or(flat).map(|arc| vec![arc])
+                let reason = "three points of an arc lie on a straight line";
+                let arc = OuterSide::arc([a, b], through);
+                Ok(vec![arc.ok_or(GeometryError::Contour { reason })?])
             }
             (points, _) if points.len() > 2 && self.curve != Some(PieceCurve::Polyline) => {
                 Ok(vec![OuterSide::smooth(points)?])

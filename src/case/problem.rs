@@ -199,8 +199,7 @@ impl Problem {
         wedge.into_iter().chain(few).collect()
     }
 
-    /// The findings on a grid whose case limits no growth, from its largest growth along i and along j: neighbouring
-    /// cells that differ more than flow solvers take.
+    /// Findings on the largest growth along i and along j that flow solvers do not take, where the case limits none.
     pub(crate) fn growth_findings(&self, growth: [f64; 2]) -> Vec<Finding> {
         if self.case.quality.max_growth.is_some() {
             return Vec::new();
@@ -309,8 +308,7 @@ impl Problem {
         if corners { check_corners([x, y], &kept, grids, output.curved_order) } else { Ok(()) }
     }
 
-    /// Says where the worst cell of a grid in the frame of this problem is, and the corner of the wall nearest to it, its
-    /// edge left out. None where the wall has no corner.
+    /// Says where the worst cell of a grid in this frame is, and the nearest corner of the wall but its edge, if it has any.
     pub(crate) fn worst_corner(&self, grid: &Grid) -> Option<String> {
         let (x, y) = (&self.points.x, &self.points.y);
         let base = self.points.base_cells / 2;

@@ -144,8 +144,7 @@ fn grid(entries: &Given) -> Result<(GridOptions, Around), CaseError> {
     Ok((grid, (domain, cascade)))
 }
 
-/// Refuses an `ni` that no grid of the topology has: a wall has 17 points at least, refined where there is no cut,
-/// and a cut two cells on each side.
+/// Refuses an `ni` with fewer than 17 points on the wall, refined without a cut, or two cells on each side of a cut.
 fn check_ni(entries: &Given, topology: TopologyChoice, ni: usize) -> Result<(), CaseError> {
     let refine: usize = entries.get("grid.refine")?;
     let (least, most) = match topology {

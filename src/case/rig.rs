@@ -1,5 +1,4 @@
-//! The second stage of a case of several elements: their places, the gaps between them, and the defaults that
-//! follow from these.
+//! The second stage of a case of several elements: their places, their gaps, and the defaults that follow.
 
 use super::error::GivenValue;
 use super::schema::rounded;
@@ -229,10 +228,9 @@ impl CaseFile {
         Ok(())
     }
 
-    /// Sets the reaches that are not given: the larger of a number of chords of the element and a multiple of the
-    /// narrowest gap beside it, of those that are narrower than its chord or that another grid reaches across, and
-    /// a part of the way to the first element where the grid of that is the background: its cells are as large as
-    /// they are far.
+    /// Sets the reaches that are not given: a number of chords of the element, a multiple of the narrowest gap beside it
+    /// that is narrower than its chord or that another grid reaches across, or a part of the way to the first element
+    /// where the grid of that, with cells as large as they are far, is the background; the largest of the three.
     fn put_reaches(&mut self, placements: &[Placement], gaps: &[Vec<f64>]) {
         let [chords, wide, far] = REACH;
         let mut open = Vec::new();

@@ -1,5 +1,4 @@
-//! The second stage of a case: what its section decides, topology, spacings and turn, and the points of
-//! the wall that follow from them.
+//! The second stage of a case: topology, spacings and turn that its section decides, and the points of the wall.
 
 use super::defaults::{LEAST_FIRST_CELL, LEAST_ON_BASE, WallFacts, round_off};
 use super::topology::WAKE;
@@ -30,8 +29,7 @@ errors! {
 }
 
 impl Case {
-    /// Reads or makes the body and changes it as the case says, but for the angle of attack, which
-    /// turns the points of the wall.
+    /// The body, changed as the case says but for the angle of attack, which turns the points of the wall.
     pub fn body(&self) -> Result<BodyContour, SectionError> {
         self.read_body(&mut self.geometry.clone()).map_err(|error| self.located(error))
     }

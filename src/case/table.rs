@@ -63,8 +63,7 @@ pub(super) fn section_named(name: &str) -> Option<&'static str> {
     sections().filter(|section| ends_with(section, name)).min_by_key(|section| section.len())
 }
 
-/// The key meant by `name` in `section`: the same name elsewhere, a similar one in the section,
-/// a similar one elsewhere, in this order.
+/// The key meant by `name` in `section`: one of that name elsewhere, else a similar one there, else one elsewhere.
 pub(super) fn nearest_key(section: &str, name: &str) -> Option<&'static str> {
     let elsewhere = keys().find(|key| key.name() == name).map(|key| key.path);
     let near = |keys: &mut dyn Iterator<Item = &'static Key>| {

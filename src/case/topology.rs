@@ -104,8 +104,7 @@ impl Case {
         Err(GeometryError::NoWake { key, reason: closed.0, remedy: closed.remedy(key) })
     }
 
-    /// The wall, continued along the cut behind its edge or along the interfaces to the block behind a base, from a first
-    /// cell of this length.
+    /// The wall, continued from cells of length `spacing` along the cut, or the interfaces to the block behind a base.
     pub(super) fn with_line_behind(
         &self,
         airfoil: &Airfoil,
