@@ -17,9 +17,8 @@ pub(super) const FIRST_CELL: f64 = 1e-5;
 /// Length behind `y_plus`, chords: gives 1.04e-5 for y+ 0.9 at Re 1e6, as other generators do.
 pub(super) const REFERENCE_LENGTH: f64 = 0.5;
 
-/// Most first-cell heights in the default spacing at a sharp trailing edge, and the widest spacing that
-/// follows from it, chords. Next to the line that leaves the edge between both surfaces, cells much
-/// taller than wide are sheared; the equations there are the harder to solve the more of them there are.
+/// Most first-cell heights in the default spacing at a sharp trailing edge, and the widest spacing that follows, chords.
+/// Cells much taller than wide are sheared beside the line that leaves the edge, where equations are harder to solve.
 const MOST_HEIGHTS: f64 = 6.0;
 const WIDEST: f64 = 1e-2;
 
@@ -42,8 +41,7 @@ pub(crate) const NEWTON_STEPS: i64 = 30;
 /// Largest turn of the wall in a cell, degrees, up to 257 points.
 const MAX_TURN: f64 = 15.0;
 
-/// First-cell height in chords for a height `y_plus` in wall units at the Reynolds number of the chord, with a
-/// reference length L in chords.
+/// First-cell height in chords for `y_plus` wall units, at the Reynolds number of the chord and a length L in chords.
 ///
 /// `y = y⁺ L / (Re √(Cf/2))`, as in Construct2D, with the local skin friction of a flat plate at Re: of a turbulent one,
 /// `Cf = (2 log₁₀ Re − 0.65)^−2.3`, from Re = 5e5 on, where a flat plate's boundary layer becomes turbulent, of a
@@ -62,8 +60,7 @@ pub fn first_cell_from_y_plus(y_plus: f64, reynolds: f64, length: f64) -> f64 {
 /// Angle of the trailing edge from which it is round rather than sharp, degrees.
 pub(super) const ROUND_EDGE: f64 = 90.0;
 
-/// Factor of a retry on dissipation and volume smoothing of the march: the march itself tries twice and four times where
-/// it folds, and less than four times is seldom another grid then.
+/// Factor of a retry on the smoothing of the march, which tries twice and four times by itself where it folds.
 const MORE_SMOOTHING: f64 = 4.0;
 
 /// Cells of a wake for each of the section, from which its cells grow no faster than by default. Shorter wakes
@@ -88,8 +85,7 @@ pub(super) fn wake_beside(section: usize) -> usize {
     (8 * ((section - 1) as f64 * share / 8.0).round() as usize).max(8)
 }
 
-/// Smallest first cell, in chords: at smaller ones round-off leaves a merit of 1e-4 and more, and initial grids
-/// begin at some 1e-3, of fine ones at less.
+/// Smallest first cell, chords: at smaller ones round-off leaves a merit of 1e-4 and more, near that of initial grids.
 pub(crate) const LEAST_FIRST_CELL: f64 = 3.2e-10;
 
 /// Merit below which round-off rules: 1e-9 at a first cell of 1e-7 chords; it grows like the inverse

@@ -41,7 +41,7 @@ pub(super) const ELEMENT: &str = "element";
 pub(super) const SINGLE: [&str; 3] = ["output", "background", "overset"];
 
 /// All values that are given, each of the type its key has, and where they stand.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) struct Given {
     values: BTreeMap<&'static str, toml::Value>,
     pub(super) places: Places,
@@ -54,10 +54,8 @@ pub(super) struct Given {
 impl Given {
     /// No keys of the file `path`, or within it of an element.
     pub(super) fn none(path: &Path, within: &str) -> Self {
-        let within = within.to_owned();
-        let places = Places { path: path.to_path_buf(), within, given: BTreeMap::new() };
-        let (values, sealed) = (BTreeMap::new(), BTreeSet::new());
-        Self { values, places, sealed, elements: Vec::new() }
+        let (path, within) = (path.to_path_buf(), within.to_owned());
+        Self { places: Places { path, within, ..Places::default() }, ..Self::default() }
     }
 
     /// Puts one override in place, which is one of every element.

@@ -67,7 +67,7 @@ impl GivenValue {
 
 /// Places of the keys that a case was given, for messages about values that only a later layer can judge.
 /// Any two are equal: a case is the same wherever it is written.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Places {
     pub(super) path: PathBuf,
     /// Prefix of a key in messages: `element.flap.`; empty for a case of one section.

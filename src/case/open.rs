@@ -67,8 +67,7 @@ impl CaseFile {
         Self::resolve(&entries)
     }
 
-    /// The case of a call: a case file or the keys of a `base`, and named arguments that replace keys of
-    /// these as overrides do ([`Self::from_file`]).
+    /// The case of a call: a case file or the keys of a `base`, whose keys arguments replace as overrides do.
     ///
     /// A name is a key (`"ni"`), with its section where several have such a key (`"grid.ni"`,
     /// `"flap.angle"`); an empty table opens the section of its name. `element` is a list of tables, as a file has

@@ -22,8 +22,7 @@ const CORNER: f64 = 30.0;
 /// The growth that remedies of a larger one aim at.
 const GOOD_GROWTH: f64 = 1.2;
 
-/// The problem of a grid: the line j = 0, the directions and heights in which the grid leaves it, and the
-/// settings of all that follows.
+/// The problem of a grid: the line j = 0, how the grid leaves it, and the settings of all that follows.
 ///
 /// Lengths are in chords, in the frame of the grid, in which the far field is a circle about (0.5, 0);
 /// [`Problem::place`] brings a grid to where the body is. A problem from data is the problem of a case with

@@ -8,8 +8,7 @@ use crate::overset::{Background, ElementWall, Placement, RigSide, RiggingError};
 
 /// Reach of a grid by default, in chords of the element, in gaps beside it, and in gaps to the grid around it.
 const REACH: [f64; 3] = [0.4, 4.0, 0.5];
-/// Layers by default: cells of the last are at most so much higher than long, heights grow by at most this ratio,
-/// and the number of cells is a multiple that grids can be halved by.
+/// Layers by default: most height over length of the last cells, most growth, and a multiple for halving their number.
 const LAST_HEIGHT: f64 = 1.25;
 const GROWTH: f64 = 1.25;
 const MULTIPLE: usize = 8;

@@ -12,8 +12,7 @@ use crate::geometry::{Cluster, Heights};
 /// One key of a case file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Key {
-    /// Dotted path, `section.name`, or the name alone at the top of the file. A section may be
-    /// within another: `geometry.flap.hinge`.
+    /// Dotted path, `grid.ni` or, of a section within another, `geometry.flap.hinge`; a name at the top of the file.
     pub path: &'static str,
     /// Type and range of the value.
     pub kind: KeyKind,
