@@ -11,8 +11,7 @@ const OVERLAP: usize = 28;
 const SAMPLES: usize = 6;
 /// Samples of the direction for each cell of the wall, at least.
 const SAMPLES_A_CELL: usize = 20;
-/// Factor by which a limit on the turn is raised when it cannot be kept, and the angle at which that stops: a
-/// wall that turns more in one cell is too coarse.
+/// Factor by which a limit on the turn that cannot be kept is raised, and the angle from which a wall is too coarse.
 const RELAXATION: f64 = 1.15;
 const LARGEST_TURN: f64 = 45.0;
 

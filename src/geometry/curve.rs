@@ -219,8 +219,7 @@ impl Bezier {
         Self::new([upper.at, handle(upper), handle(lower), lower.at])
     }
 
-    /// The side of a wedge from an end to the tip: it leaves the surface along its tangent and
-    /// reaches the tip on the straight line from the end.
+    /// The side of a wedge, which leaves an end along its tangent and reaches the tip on the straight line from there.
     pub(crate) fn wedge(end: EdgeEnd, tip: [f64; 2]) -> Self {
         let handle = along(end.at, end.aft, distance(end.at, tip) / 3.0);
         let near = [0, 1].map(|c| tip[c] - (tip[c] - end.at[c]) / 3.0);

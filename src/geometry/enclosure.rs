@@ -34,8 +34,8 @@ impl OuterSide {
         let at = |part: usize| curve.length() * part as f64 / PARTS as f64;
         let tangents = (0..=PARTS).map(|part| unit(curve.derivative(at(part)))).collect();
         let inner = (1..PARTS).map(|part| curve.point(at(part)));
-        let ends = [points[0], points[points.len() - 1]];
-        Ok(Self { points: Self::with_ends(inner, ends), tangents })
+        let [first, last] = [points[0], points[points.len() - 1]];
+        Ok(Self { points: [first].into_iter().chain(inner).chain([last]).collect(), tangents })
     }
 
     /// The arc of a circle between two points through a third one; none if the three lie on a straight line.
@@ -66,11 +66,8 @@ impl OuterSide {
         };
         let tangents = (0..=PARTS).map(tangent).collect();
         let inner = (1..PARTS).map(|part| along(centre, radius(part), 1.0));
-        Some(Self { points: Self::with_ends(inner, ends), tangents })
-    }
-
-    fn with_ends(inner: impl Iterator<Item = [f64; 2]>, ends: [[f64; 2]; 2]) -> Vec<[f64; 2]> {
-        [ends[0]].into_iter().chain(inner).chain([ends[1]]).collect()
+        let [first, last] = ends;
+        Some(Self { points: [first].into_iter().chain(inner).chain([last]).collect(), tangents })
     }
 
     /// Its points in order: two of a straight side.

@@ -92,7 +92,6 @@ errors! {
         #[error("{ni} points leave too few cells to the sides of the passage between two blades")]
         #[hint("raise grid.ni, choose grid.points_upper and points_lower, or a lower cascade.pitch")]
         PassagePoints { ni: usize },
-        /// The bend at the hinge of a flap is too tight or too long.
         /// `radius`: as given or by default, chords.
         #[error("flap radius {radius:.4}: between {least:.4} and {most:.4} chords were expected")]
         #[hint("choose a radius in that range, a smaller deflection, or a hinge farther ahead")]

@@ -69,8 +69,7 @@ pub enum TrailingEdge {
     Rounded,
     /// A solid wedge behind the base, tangent to both surfaces, that ends in a point.
     Wedge,
-    /// The surfaces of a NACA section are continued by their formula until they meet, and the section is
-    /// scaled back to unit chord.
+    /// The surfaces of a NACA section go on by their formula until they meet, scaled back to unit chord.
     Extended,
     /// A gap of at most 1e-3 chord is closed linearly, a larger one becomes a straight base.
     AsGiven,
@@ -88,9 +87,8 @@ pub struct Airfoil {
 }
 
 /// Points of the line j = 0, in the order of the grid: clockwise from the trailing edge (or the middle of the
-/// base) over the lower surface, the leading edge and the upper surface back to the start. With a wake the
-/// line runs from the end of the wake to the trailing edge, around the section and back to the end; both sides
-/// of a cut have the same points bit for bit.
+/// base) over the lower surface, the leading edge and the upper surface back to the start. With a wake the line
+/// runs from its end around the section and back to it; both sides of a cut have the same points bit for bit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoundaryPoints {
     /// x in chords; the last point repeats the first bit for bit.

@@ -54,8 +54,7 @@ const REFLEXED: [(f64, f64, f64); 5] = [
     (0.4410, 3.191, 0.135_5),
 ];
 
-/// The section of a designation, for example `0012`, `NACA 4412`, `23012`, `63-215`, `65(3)-218`, `64A410` or
-/// `66-210 a=0.5`.
+/// The section of a designation such as `0012`, `NACA 4412`, `23012`, `63-215`, `65(3)-218`, `64A410`, `66-210 a=0.5`.
 ///
 /// Sections of the 6- and 6A-series are constructed as in NASA TM X-3069. The thickness distribution of four and five
 /// digits, t the thickness in chords, perpendicular to the camber line:

@@ -68,8 +68,7 @@ impl OffsetLine {
         Ok(Self { ends: [knots[0], knots[points.len()]], count: points.len(), curve })
     }
 
-    /// The point at a fraction of the length, clockwise from the start; fractions beyond 1 continue around
-    /// the line.
+    /// The point at a fraction of the length, clockwise from the start and, beyond 1, around again.
     pub fn point(&self, share: f64) -> [f64; 2] {
         let [from, to] = self.ends;
         self.curve.point(from + (to - from) * share.rem_euclid(1.0))

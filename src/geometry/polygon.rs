@@ -67,8 +67,7 @@ pub(crate) fn crossings(polygon: &[[f64; 2]], y: f64) -> impl Iterator<Item = f6
     sides.map(move |(a, b)| a[0] + (y - a[1]) / (b[1] - a[1]) * (b[0] - a[0]))
 }
 
-/// First pair of segments that properly cross, `(i, k)` with i < k; segment i runs from point i to
-/// point i + 1.
+/// First pair of segments that properly cross, `(i, k)` with i < k; segment i begins at point i.
 ///
 /// With `closed` the segment from the last point to the first belongs to the polygon. Segments that only
 /// touch (a cusp whose two sides share points) do not cross. The sweep along x compares only segments that

@@ -207,8 +207,7 @@ pub(super) fn part_surfaces(points: &mut [[f64; 2]], gap: f64, thickness: f64) -
     note
 }
 
-/// Distances from mirrored pairs, chords. Points off by at most the first belong to a symmetric section; at
-/// most the second, they are such pairs already.
+/// Distances from mirrored pairs, chords: up to the first a section is symmetric, up to the second exactly so.
 const SYMMETRIC: [f64; 2] = [1e-4, 1e-12];
 
 /// Replaces points that are nearly mirrored pairs about y = 0 by exact pairs, and returns a note about it.

@@ -239,8 +239,7 @@ impl WingBody {
     }
 }
 
-/// Angle of each surface against the mid line: tan τ = (h_r − h_t)/s, with s the position where the round tip
-/// begins, which itself depends slightly on τ.
+/// Angle of each surface against the mid line: tan τ = (h_r − h_t)/s, s the place where the round tip begins at this τ.
 fn taper(half_root: f64, half_tip: f64, length: f64) -> f64 {
     let step = |taper: f64| {
         let radius = half_tip / taper.cos();

@@ -173,8 +173,7 @@ impl SixSeries {
         (ordinate, (linear + u * (2.0 * square + u * 3.0 * cubic)) / reach)
     }
 
-    /// Ordinate, slope and second derivative at x of the line whose load is uniform from the nose to a and falls
-    /// linearly to none at the edge.
+    /// Ordinate, slope and second derivative at x of the line whose load is uniform up to a and falls linearly from there.
     fn loading(&self, x: f64) -> [f64; 3] {
         let (a, factor) = self.load.map_or((0.8, MODIFIED), |a| (a, 1.0));
         let (behind, ln_x, ln_behind) = (1.0 - x, x.ln(), (1.0 - x).ln());
@@ -198,8 +197,7 @@ impl SixSeries {
     }
 }
 
-/// Coefficients of the tables of TM X-3069, which give the sections within 3e-5 chords at 12 %. In the 6-series
-/// ψ(π) = 0, where the edge is closed.
+/// Coefficients of the tables of TM X-3069, within 3e-5 chords at 12 %; in the 6-series ψ(π) = 0, a closed edge.
 #[rustfmt::skip]
 const FAMILIES: [Family; 8] = [
     ("63", [

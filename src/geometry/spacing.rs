@@ -146,9 +146,8 @@ pub fn spacing_vinokur(n: usize, h0: f64, h1: f64, length: f64) -> Result<Vec<f6
     Ok(places(n, length, |j| length * u(j) / (a + (1.0 - a) * u(j))))
 }
 
-/// [`spacing_vinokur`] whose first and last interval are `ends`, not only nearly: its two spacings are corrected by the
-/// intervals found until these agree. Where equal intervals are no longer than the ends it is left as it is. It fails
-/// where that does.
+/// [`spacing_vinokur`] whose first and last interval are `ends`, not only nearly: its spacings are corrected until they
+/// agree, unless equal intervals are no longer than the ends. It fails where that does.
 pub fn spacing_between(n: usize, ends: [f64; 2], length: f64) -> Result<Vec<f64>, GeometryError> {
     let mut spacings = ends;
     let mut s = spacing_vinokur(n, ends[0], ends[1], length)?;

@@ -39,8 +39,7 @@ pub struct SurfaceSettings {
     pub ni: usize,
     /// Spacing at the leading edge, chords.
     pub leading_edge_spacing: f64,
-    /// Spacing of the surfaces at the trailing edge, chords; smaller where a base or cap has
-    /// smaller cells.
+    /// Spacing of the surfaces at the trailing edge, chords; smaller beside smaller cells of a base or cap.
     pub trailing_edge_spacing: f64,
     /// The closing of the trailing edge.
     pub trailing_edge: TrailingEdge,
@@ -48,8 +47,7 @@ pub struct SurfaceSettings {
     pub base_cells: BaseCells,
     /// Largest turn of a surface from one cell to the next, degrees.
     pub max_turn_deg: f64,
-    /// Turn of the contour at one of its points, degrees, from which that point is a corner of the wall;
-    /// `None` treats the contour as smooth.
+    /// Turn of the contour at a point, degrees, from which that is a corner of the wall; `None` for a smooth contour.
     pub corners_deg: Option<f64>,
     /// Numbers of points and limits on their spacing between the edges.
     pub along: AlongWall,

@@ -7,9 +7,8 @@ use super::vector::angle;
 const GROWTH: f64 = 0.15;
 /// Fraction of the cells that the limit may take from the rest of an open curve.
 const SHARE: f64 = 0.5;
-/// Factor by which a limit is relaxed until it takes no more than its fraction.
+/// Factor by which a limit is relaxed until it takes no more, and the angle, radians, beyond which it is dropped.
 const RELAXATION: f64 = 1.2;
-/// Angle, radians, beyond which a relaxed limit is dropped.
 const GIVEN_UP: f64 = 1.2;
 /// Factor on the turn of a concave curve, from which the grid lines converge.
 const CONCAVE: f64 = 0.5;

@@ -55,8 +55,7 @@ pub(super) fn rows(text: &str) -> Option<(Vec<Numbers<'_>>, Option<Layout>)> {
                 let tokens = text.split(apart).filter(|token| !token.is_empty());
                 tokens.filter_map(|token| number(token.trim_end_matches('f'))).collect()
             };
-            // A matrix is assigned, or an argument. A semicolon ends one of its rows, and so does a line if it
-            // has no commas.
+            // A matrix is assigned, or an argument. Semicolons end its rows, or lines without commas do.
             let assigned =
                 outside.trim_end().ends_with(['=', '(', ':', ',']) || outside.trim().is_empty();
             let semicolons = piece.contains(';');

@@ -27,9 +27,8 @@ use rows::{Table, XyRow};
 ///
 /// The contour is shifted and scaled along x so that it spans 0 ≤ x ≤ 1; y is scaled by the same factor and
 /// not shifted. If the chord line is five degrees or more off the x axis, the section is turned to lie along
-/// that axis and scaled by the length of its chord line. The contour runs from the upper trailing edge over
-/// the nose to the lower one. An open edge stays open. The name is the first line that is not a point,
-/// otherwise the file's name.
+/// that axis and scaled by the length of its chord line. The contour runs from the upper trailing edge over the
+/// nose to the lower one; an open edge stays open. Its name is the first line that is no point, or the file's.
 ///
 /// # Errors
 /// A variant of [`GeometryError`] with the path, and the line if there is one: missing or unreadable file,
