@@ -8,17 +8,6 @@ const gridgenGrid = (() => {
   /** A wall point at which the wall turns by more than this many degrees has no unique normal. */
   const CORNER_TURN_DEG = 20;
 
-  /** The bytes of a text in base64. */
-  function fromBase64(text) {
-    return Uint8Array.from(atob(text.trim()), (letter) => letter.charCodeAt(0));
-  }
-
-  /** The inflated contents of bytes in the zlib format. */
-  async function inflate(bytes) {
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-    return new Uint8Array(await new Response(stream).arrayBuffer());
-  }
-
   /**
    * The zones in packed bytes: the length of a JSON text as 32 bits, the text, then x and y of each zone, of which the
    * first bytes of all numbers come first, then their second bytes, and so on.
@@ -45,9 +34,11 @@ const gridgenGrid = (() => {
     return { ...meta, unit: meta.unit || 1, zones };
   }
 
-  /** The data of a page: text in base64 of deflated, packed zones. */
+  /** The data of a page: text in base64 of packed zones, deflated in the zlib format. */
   async function read(text) {
-    return unpack(await inflate(fromBase64(text)));
+    const bytes = Uint8Array.from(atob(text.trim()), (letter) => letter.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return unpack(new Uint8Array(await new Response(stream).arrayBuffer()));
   }
 
   /** The corners of cell (i, j) as eight numbers: x0, y0, x1, y1 and so on. */
@@ -129,18 +120,11 @@ const gridgenGrid = (() => {
     return ratio(distance(zone, k, k + step), distance(zone, k + step, k + 2 * step));
   }
 
-  /** Growth from cell (i, j) to the next one along i, the larger of its two sides; 1 for the last cell. */
-  function growthI(zone, i, j) {
+  /** Growth from cell (i, j) to the one `step` nodes on, the larger of its two sides, `side` nodes apart; 1 for the last. */
+  function growth(zone, i, j, step, side) {
+    const last = step === 1 ? i + 2 >= zone.ni : j + 2 >= zone.nj;
     const k = j * zone.ni + i;
-    if (i + 2 >= zone.ni) return 1;
-    return larger(growthAt(zone, k, 1), growthAt(zone, k + zone.ni, 1));
-  }
-
-  /** Growth from cell (i, j) to the next one along j, the larger of its two sides; 1 for the last cell. */
-  function growthJ(zone, i, j) {
-    const k = j * zone.ni + i;
-    if (j + 2 >= zone.nj) return 1;
-    return larger(growthAt(zone, k, zone.ni), growthAt(zone, k + 1, zone.ni));
+    return last ? 1 : larger(growthAt(zone, k, step), growthAt(zone, k + side, step));
   }
 
   /** Centre of area; for a cell without area the mean of its corners. */
@@ -220,8 +204,8 @@ const gridgenGrid = (() => {
     skewness: { name: "skewness", unit: "", root: true, of: (zone, i, j) => skewness(corners(zone, i, j)) },
     nonorthogonality: { name: "non-orthogonality", unit: "°", root: true, of: nonorthogonality },
     aspect: { name: "aspect ratio", unit: "", log: true, of: (z, i, j) => aspect(corners(z, i, j)) },
-    growthI: { name: "growth along i", unit: "", of: growthI },
-    growthJ: { name: "growth along j", unit: "", of: growthJ },
+    growthI: { name: "growth along i", unit: "", of: (z, i, j) => growth(z, i, j, 1, z.ni) },
+    growthJ: { name: "growth along j", unit: "", of: (z, i, j) => growth(z, i, j, z.ni, 1) },
     determinant: {
       name: "smallest determinant",
       unit: "chords²",
@@ -248,24 +232,21 @@ const gridgenGrid = (() => {
     },
   };
 
-  /** A measure of one cell; lengths are in chords. */
-  function measure(data, zone, key, i, j) {
-    const { of, power } = MEASURES[key];
+  /** A measure of the cells (i, j) of a zone; lengths are in chords. */
+  function measureOf(data, zone, key) {
+    const { of, power = 0 } = MEASURES[key];
     const around = key === "distance" ? walls(data.zones) : null;
-    return of(zone, i, j, around) / data.unit ** (power || 0);
+    const unit = data.unit ** power;
+    return (i, j) => of(zone, i, j, around) / unit;
   }
+
+  /** A measure of one cell. */
+  const measure = (data, zone, key, i, j) => measureOf(data, zone, key)(i, j);
 
   /** A measure of all cells of a zone, [nj − 1][ni − 1]. */
   function measureAll(data, zone, key) {
-    const { of, power } = MEASURES[key];
-    const around = key === "distance" ? walls(data.zones) : null;
-    const values = new Float64Array((zone.ni - 1) * (zone.nj - 1));
-    const unit = data.unit ** (power || 0);
-    let k = 0;
-    for (let j = 0; j < zone.nj - 1; j++) {
-      for (let i = 0; i < zone.ni - 1; i++) values[k++] = of(zone, i, j, around) / unit;
-    }
-    return values;
+    const [of, cells] = [measureOf(data, zone, key), zone.ni - 1];
+    return new Float64Array(cells * (zone.nj - 1)).map((_, k) => of(k % cells, Math.floor(k / cells)));
   }
 
   /** The cell in which a measure is worst: its zone, i, j and the value. */

@@ -17,7 +17,7 @@ const gridgenViewer = (() => {
   const SVG = "http://www.w3.org/2000/svg";
   // Colours of a scale from small to large, after Matplotlib's viridis (CC0), readable on light and dark.
   const SCALE = ["#440154", "#472c7a", "#3b518b", "#2c718e", "#21908d", "#27ad81", "#5cc863", "#aadc32", "#fde725"];
-  const STOPS = SCALE.map((text) => [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16)));
+  const STOPS = SCALE.map(bytes);
 
   // ---------------------------------------------------------------- numbers, colours and geometry
 
@@ -487,6 +487,10 @@ const gridgenViewer = (() => {
     return made;
   }
 
+  /** A text in SVG, for a scale or a chart. */
+  const label = (x, y, anchor, content) =>
+    `<text x="${x}" y="${y}" text-anchor="${anchor}" font-size="11" fill="var(--gv-label)">${content}</text>`;
+
   const option = ([value, text]) => element("option", { value }, text);
   const offer = (name, blob) => {
     const link = element("a", { href: URL.createObjectURL(blob), download: name });
@@ -513,6 +517,10 @@ const gridgenViewer = (() => {
       : scaleOf([[low - 0.1 * Math.abs(low), high + 0.1 * Math.abs(high)]]);
   }
 
+  /** A measure and the ends of its scale, in words. */
+  const rangeOf = (name, unit, { low, high }) =>
+    `${name}${unit ? `, ${unit}` : ""}: from ${shown(low)} to ${shown(high)}`;
+
   /** A chart of a curve as SVG, with a mark at one point; `picked` is called with the number of a point. */
   function chart(width, curve, key, [name, unit, logarithmic], mark, along, picked) {
     const [height, left, bottom, top] = [165, 56, 20, 8];
@@ -530,11 +538,9 @@ const gridgenViewer = (() => {
       if (drawn) path += `${pen}${x(k).toFixed(1)} ${y(value).toFixed(1)}`;
       pen = drawn ? "L" : "M";
     });
-    const text = (tx, ty, anchor, content) =>
-      `<text x="${tx}" y="${ty}" text-anchor="${anchor}" font-size="11" fill="var(--gv-label)">${content}</text>`;
     const rule = (at) => `<path d="M${left} ${at}H${width - 8}" stroke="var(--gv-rule)"/>`;
-    const parts = [rule(height - bottom), rule(top), text(left - 5, top + 4, "end", shown(scale.high, 3))];
-    parts.push(text(left - 5, height - bottom + 3, "end", shown(scale.low, 3)));
+    const parts = [rule(height - bottom), rule(top), label(left - 5, top + 4, "end", shown(scale.high, 3))];
+    parts.push(label(left - 5, height - bottom + 3, "end", shown(scale.low, 3)));
     parts.push(`<path d="${path}" fill="none" stroke="var(--gv-accent)" stroke-width="1.5" stroke-linejoin="round"/>`);
     if (mark >= 0 && mark < values.length) {
       const at = x(mark).toFixed(1);
@@ -547,9 +553,8 @@ const gridgenViewer = (() => {
       along === "line"
         ? [shown(curve.s[0], 3), `${shown(length, 3)} chords from the wall`]
         : ["0", `${shown(length, 3)} chords along the wall, from below the trailing edge`];
-    parts.push(text(left, height - 5, "start", ends[0]), text(width - 8, height - 5, "end", ends[1]));
-    const label = `${name}${unit ? `, ${unit}` : ""}: from ${shown(scale.low)} to ${shown(scale.high)}`;
-    const made = svg(width, height, label, parts);
+    parts.push(label(left, height - 5, "start", ends[0]), label(width - 8, height - 5, "end", ends[1]));
+    const made = svg(width, height, rangeOf(name, unit, scale), parts);
     made.addEventListener("click", (event) => {
       const box = made.getBoundingClientRect();
       const at = ((event.clientX - box.left) / box.width) * width;
@@ -875,19 +880,18 @@ const gridgenViewer = (() => {
         element("label", {}, element("input", { type: "checkbox", checked, onchange: work }), text);
       const names = { i: "i lines", j: "j lines", wall: "wall", body: "body" };
       const layers = Object.entries(names).map(([key, text]) => {
-        const made = box(text, this.layers[key], () => this.setLayer(key, made.firstChild.checked));
+        const made = box(text, this.layers[key], (event) => this.setLayer(key, event.target.checked));
         made.dataset.layer = key;
         return made;
       });
       const { zones } = this.data;
       const several = zones.length > 1 ? zones : [];
-      const parts = several.map((zone, n) => {
-        const made = box(zone.name || `zone ${n + 1}`, !zone.hidden, () => {
-          zone.hidden = !made.firstChild.checked;
+      const parts = several.map((zone, n) =>
+        box(zone.name || `zone ${n + 1}`, !zone.hidden, (event) => {
+          zone.hidden = !event.target.checked;
           this.redraw();
-        });
-        return made;
-      });
+        }),
+      );
       this.switches.replaceChildren(...layers, ...parts);
     }
 
@@ -925,15 +929,12 @@ const gridgenViewer = (() => {
 
     /** Brings a cell to the middle, with some cells around it. */
     centre({ zone, i, j }) {
-      const c = G.corners(this.data.zones[zone], i, j);
-      const [x, y] = [
-        [c[0], c[2], c[4], c[6]],
-        [c[1], c[3], c[5], c[7]],
-      ];
-      const box = [Math.min(...x), Math.min(...y), Math.max(...x), Math.max(...y)];
-      const size = Math.max(box[2] - box[0], box[3] - box[1]);
-      this.camera.fit([box[0] - 2 * size, box[1] - 2 * size, box[2] + 2 * size, box[3] + 2 * size], 1);
-      [this.camera.x, this.camera.y] = G.centroid(c);
+      const one = this.data.zones[zone];
+      const k = j * one.ni + i;
+      const [x0, y0, x1, y1] = bounds(one, [k, k + 1, k + one.ni, k + one.ni + 1]);
+      const room = 2 * Math.max(x1 - x0, y1 - y0);
+      this.camera.fit([x0 - room, y0 - room, x1 + room, y1 + room], 1);
+      [this.camera.x, this.camera.y] = G.centroid(G.corners(one, i, j));
       this.redraw();
     }
 
@@ -1064,14 +1065,12 @@ const gridgenViewer = (() => {
           height="${h.toFixed(2)}" fill="${paint}"/>`;
         return box(foot - tall, tall) + box(foot + 3, bar);
       });
-      const look = 'font-size="11" fill="var(--gv-label)"';
-      const label = (x, anchor, place) =>
-        `<text x="${x}" y="${height - 1}" text-anchor="${anchor}" ${look}>${shown(scale.at(place), 3)}</text>`;
-      parts.push(label(0, "start", 0), label(width / 2, "middle", 0.5), label(width, "end", 1));
+      ["start", "middle", "end"].forEach((anchor, k) => {
+        parts.push(label((k * width) / 2, height - 1, anchor, shown(scale.at(k / 2), 3)));
+      });
       const { name, unit } = G.MEASURES[key];
       const cells = counts.reduce((sum, count) => sum + count, 0);
-      const text = `${name}${unit ? `, ${unit}` : ""}: from ${shown(scale.low)} to ${shown(scale.high)} in ${cells} cells`;
-      return svg(width, height, text, parts);
+      return svg(width, height, `${rangeOf(name, unit, scale)} in ${cells} cells`, parts);
     }
 
     plotWidth() {
@@ -1138,7 +1137,6 @@ const gridgenViewer = (() => {
       this.paintBody(data.zones.length > 1 ? this.over : this.under);
       paint(data.zones, camera, this, theme, this.main);
       this.paintOver(this.over);
-      this.frames = (this.frames || 0) + 1;
     }
 
     /** The wall of a zone in pixels, cut around the view if it is closed. */
