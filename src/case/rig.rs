@@ -124,7 +124,7 @@ impl CaseFile {
             problems.iter().zip(&placements).map(|(problem, at)| wall(problem, at)).collect();
         assembly.check_crossings(&walls)?;
         let gaps_of = |wall: &ElementWall| -> Vec<f64> {
-            walls.iter().map(|other| wall.nearest_of(other).distance).collect()
+            walls.iter().map(|other| wall.nearest_of(other).0).collect()
         };
         let gaps: Vec<Vec<f64>> = walls.iter().map(gaps_of).collect();
         assembly.put_reaches(&placements, &gaps);

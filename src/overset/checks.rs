@@ -149,7 +149,8 @@ pub fn check(
     let own = &cells[first..];
     let mut findings = Vec::new();
     let gaps = gaps(elements, own, limits, &mut findings);
-    let narrowest = gaps.iter().map(|gap| gap.distance).fold(f64::INFINITY, f64::min);
+    let tightest = gaps.iter().min_by(|a, b| a.distance.total_cmp(&b.distance));
+    let narrowest = tightest.map_or(f64::INFINITY, |gap| gap.distance);
     let search_box = SearchBox::around(&walls, narrowest);
     let types = cell_types(&zones, &cells, &walls, &search_box);
     reaches(elements, &mut findings);
@@ -162,7 +163,6 @@ pub fn check(
         .collect();
     let voxels = search_box.voxel().into_iter().map(|voxel| narrowest / voxel);
     let voxels = voxels.fold(f64::INFINITY, f64::min);
-    let tightest = gaps.iter().min_by(|a, b| a.distance.total_cmp(&b.distance));
     if let Some(gap) = tightest.filter(|_| voxels < LEAST_VOXELS) {
         findings.push(Finding {
             what: format!(
@@ -194,33 +194,32 @@ fn gaps(
     let mut gaps = Vec::new();
     for (a, b) in (0..elements.len()).flat_map(|a| (a + 1..elements.len()).map(move |b| (a, b))) {
         let pair = [&elements[a], &elements[b]];
-        let nearest = pair[0].wall.nearest_of(pair[1].wall);
-        let reaches =
-            |element: &Subject<'_>| element.reach.is_none_or(|reach| reach >= nearest.distance);
+        let (distance, ends) = pair[0].wall.nearest_of(pair[1].wall);
+        let reaches = |element: &Subject<'_>| element.reach.is_none_or(|reach| reach >= distance);
         if !pair.into_iter().any(reaches) {
             continue;
         }
-        let lines = [a, b].map(|k| cells[k].along(nearest.ends, SAMPLES));
+        let lines = [a, b].map(|k| cells[k].along(ends, SAMPLES));
         let across = lines.each_ref().map(|line| {
             let mut found: Vec<usize> = line.iter().flatten().copied().collect();
             found.sort_unstable();
             found.dedup();
             found.len()
         });
-        let centre = middle(nearest.ends[0], nearest.ends[1]);
+        let centre = middle(ends[0], ends[1]);
         let size = |k: usize| Some(cells[k].areas[cells[k].at(centre)?].sqrt());
         let size_ratio = size(a).zip(size(b)).map(|(a, b)| (a / b).max(b / a));
         let names = pair.map(|element| element.zone.name);
         let what = format!(
-            "the gap between {} and {}, {:.5} wide at ({:.4}, {:.4}),",
-            names[0], names[1], nearest.distance, centre[0], centre[1]
+            "the gap between {} and {}, {distance:.5} wide at ({:.4}, {:.4}),",
+            names[0], names[1], centre[0], centre[1]
         );
         for (k, element) in
             pair.into_iter().enumerate().filter(|(k, _)| across[*k] < limits.gap_cells)
         {
             let nj = element.zone.grid.nj;
             let more = (nj - 1) as f64 * limits.gap_cells as f64 / across[k].max(1) as f64;
-            let own = nearest.distance / element.chord;
+            let own = distance / element.chord;
             findings.push(Finding {
                 what: format!("{what} has {} cells of {} across", across[k], names[k]),
                 key: format!("element.{}.grid.nj", names[k]),
@@ -248,7 +247,6 @@ fn gaps(
             });
         }
         let elements = names.map(str::to_owned);
-        let (distance, ends) = (nearest.distance, nearest.ends);
         gaps.push(Gap { elements, distance, ends, cells: across, size_ratio });
     }
     gaps
@@ -293,12 +291,8 @@ fn report(
     let live = rim.clone().filter(|&cell| found.types[cell] == CellType::Interpolated);
     let mut ratios: Vec<(f64, usize, bool)> = live.filter_map(ratio).collect();
     ratios.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let at = |share: f64| ratios.get(((ratios.len() - 1) as f64 * share) as usize).map(|r| r.0);
-    let size_ratios = if ratios.is_empty() {
-        None
-    } else {
-        Some([0.5, 0.95, 1.0].map(|share| at(share).unwrap_or(f64::NAN)))
-    };
+    let at = |share: f64| ratios[((ratios.len() - 1) as f64 * share) as usize].0;
+    let size_ratios = (!ratios.is_empty()).then(|| [0.5, 0.95, 1.0].map(at));
     let key = |own: &str| {
         if zone.has_wall() {
             format!("element.{name}.{own}")

@@ -15,5 +15,5 @@ mod zone;
 pub use checks::{Checks, Finding, Gap, OverlapLimits, Rigged, Subject, ZoneReport, check};
 pub use rigging::{RigSide, Rigging, RiggingError};
 pub use stencil::{CellType, SearchBox, ZoneTypes, cell_types};
-pub use wall::{ElementWall, Nearest};
+pub use wall::ElementWall;
 pub use zone::{Background, Placement, Rim, Zone, ZoneCells};

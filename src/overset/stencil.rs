@@ -14,6 +14,8 @@
 //!    their rim lie in a region that is not separated.
 //! 5. Cells next to holes are interpolated; without a donor they become holes, and the front moves on.
 
+use std::ops::RangeInclusive;
+
 use rayon::prelude::*;
 
 use super::wall::ElementWall;
@@ -67,6 +69,18 @@ impl ZoneTypes {
     pub fn count(&self, of: CellType) -> usize {
         self.types.iter().filter(|found| **found == of).count()
     }
+
+    fn is_hole(&self, cell: usize) -> bool {
+        self.types[cell] == CellType::Hole
+    }
+
+    /// Makes a cell interpolated, or without a donor an orphan and a hole. Returns whether it has a donor.
+    fn interpolate(&mut self, cell: usize) -> bool {
+        let has_donor = self.donors[cell].is_some();
+        self.types[cell] = if has_donor { CellType::Interpolated } else { CellType::Hole };
+        self.orphans.extend((!has_donor).then_some(cell));
+        has_donor
+    }
 }
 
 impl SearchBox {
@@ -99,8 +113,11 @@ impl SearchBox {
         [0, 1].map(|c| (self.high[c] - self.low[c]) / self.divisions[c] as f64)
     }
 
-    /// First and last voxel along both axes within bounds; `None` if the bounds meet no voxel.
-    fn range(&self, [low, high]: [[f64; 2]; 2]) -> Option<[[usize; 2]; 2]> {
+    /// The voxels within bounds, column by column; `None` if the bounds meet no voxel.
+    fn within(
+        &self,
+        [low, high]: [[f64; 2]; 2],
+    ) -> Option<impl Iterator<Item = RangeInclusive<usize>> + use<>> {
         let mut range = [[0; 2]; 2];
         for c in 0..2 {
             let number = |at: f64| {
@@ -114,7 +131,8 @@ impl SearchBox {
             }
             range[c] = [first as usize, last.min(most) as usize];
         }
-        Some(range)
+        let ([[first, last], [from, to]], rows) = (range, self.divisions[1]);
+        Some((first..=last).map(move |i| i * rows + from..=i * rows + to))
     }
 }
 
@@ -151,22 +169,16 @@ impl<'a> Voxels<'a> {
         for [a, b] in sides {
             let low = [0, 1].map(|c| a[c].min(b[c]) - small[c]);
             let high = [0, 1].map(|c| a[c].max(b[c]) + small[c]);
-            let Some([x, y]) = self.search.range([low, high]) else { continue };
+            let Some(columns) = self.search.within([low, high]) else { continue };
             self.any |= mark == Mark::Boundary;
-            for i in x[0]..=x[1] {
-                let row = i * self.search.divisions[1];
-                self.marks[row + y[0]..=row + y[1]].fill(mark);
-            }
+            columns.for_each(|column| self.marks[column].fill(mark));
         }
     }
 
     /// True if bounds meet a voxel with boundary.
     fn meet(&self, bounds: [[f64; 2]; 2]) -> bool {
-        let Some([x, y]) = self.search.range(bounds).filter(|_| self.any) else { return false };
-        (x[0]..=x[1]).any(|i| {
-            let row = i * self.search.divisions[1];
-            self.marks[row + y[0]..=row + y[1]].contains(&Mark::Boundary)
-        })
+        let mut columns = self.search.within(bounds).filter(|_| self.any).into_iter().flatten();
+        columns.any(|column| self.marks[column].contains(&Mark::Boundary))
     }
 }
 
@@ -241,7 +253,7 @@ pub fn cell_types(
                 let high = [0, 1].map(|c| high[c] + small[c]);
                 others.iter().any(|voxels| voxels.meet([low, high]))
             };
-            (0..cells[zone].len()).into_par_iter().map(is_cut).collect()
+            (0..cells[zone].centres.len()).into_par_iter().map(is_cut).collect()
         })
         .collect();
     let donors: Vec<Vec<Option<(usize, usize)>>> = (0..zones.len())
@@ -267,38 +279,22 @@ pub fn cell_types(
             ZoneTypes { types: types.collect(), donors, orphans: Vec::new() }
         })
         .collect();
-    let mut lacking: Vec<Vec<usize>> = vec![Vec::new(); zones.len()];
-    for ((zone, found), lacking) in zones.iter().zip(&mut found).zip(&mut lacking) {
-        for cell in zone.rim_cells() {
-            if cut_at(found, cell) {
-                continue;
-            }
-            found.types[cell] = if found.donors[cell].is_some() {
-                CellType::Interpolated
-            } else {
-                lacking.push(cell);
-                CellType::Hole
-            };
+    for ((zone, found), cut) in zones.iter().zip(&mut found).zip(&cut) {
+        for cell in zone.rim_cells().filter(|cell| !cut[*cell]) {
+            found.interpolate(cell);
         }
     }
     fill_unreached(zones, &mut found);
-    for ((zone, found), lacking) in zones.iter().zip(&mut found).zip(&mut lacking) {
-        walk_front(zone, found, lacking);
-    }
-    for (zone, lacking) in lacking.into_iter().enumerate() {
-        let inside =
-            |cell: &usize| walls.iter().any(|wall| wall.contains(cells[zone].centres[*cell]));
-        found[zone].orphans = lacking.into_iter().filter(|cell| !inside(cell)).collect();
+    for ((zone, found), cells) in zones.iter().zip(&mut found).zip(cells) {
+        walk_front(zone, found);
+        let inside = |cell: usize| walls.iter().any(|wall| wall.contains(cells.centres[cell]));
+        found.orphans.retain(|cell| !inside(*cell));
     }
     found
 }
 
 fn others(zone: usize, count: usize) -> impl Iterator<Item = usize> {
     (0..count).filter(move |other| *other != zone)
-}
-
-fn cut_at(found: &ZoneTypes, cell: usize) -> bool {
-    found.types[cell] == CellType::Hole
 }
 
 /// Connection of a region of cells to the boundaries.
@@ -327,12 +323,12 @@ fn fill_unreached(zones: &[Zone<'_>], found: &mut [ZoneTypes]) {
             let mut open = vec![seed];
             number[seed] = region;
             while let Some(cell) = open.pop() {
-                let hole = cut_at(found, cell);
+                let hole = found.is_hole(cell);
                 if !hole && zone.on_boundary(cell) {
                     state = Region::Reached;
                 }
                 for other in zone.around(cell) {
-                    if cut_at(found, other) != hole {
+                    if found.is_hole(other) != hole {
                         if !hole && state == Region::Unknown {
                             state = Region::Parted;
                         }
@@ -372,22 +368,15 @@ fn fill_unreached(zones: &[Zone<'_>], found: &mut [ZoneTypes]) {
     }
 }
 
-/// Makes the cells beside holes interpolated. Cells without a donor are added to `lacking` and become holes.
-fn walk_front(zone: &Zone<'_>, found: &mut ZoneTypes, lacking: &mut Vec<usize>) {
-    let beside_hole = |cell: usize| zone.around(cell).any(|other| cut_at(found, other));
+/// Makes the cells beside holes interpolated. Cells without a donor become holes.
+fn walk_front(zone: &Zone<'_>, found: &mut ZoneTypes) {
+    let beside_hole = |cell: usize| zone.around(cell).any(|other| found.is_hole(other));
     let mut front: Vec<usize> =
-        (0..found.types.len()).filter(|&cell| !cut_at(found, cell) && beside_hole(cell)).collect();
+        (0..found.types.len()).filter(|&cell| !found.is_hole(cell) && beside_hole(cell)).collect();
     while !front.is_empty() {
         let mut next = Vec::new();
         for cell in front {
-            if found.types[cell] == CellType::Hole {
-                continue;
-            }
-            if found.donors[cell].is_some() {
-                found.types[cell] = CellType::Interpolated;
-            } else {
-                found.types[cell] = CellType::Hole;
-                lacking.push(cell);
+            if !found.is_hole(cell) && !found.interpolate(cell) {
                 next.extend(zone.around(cell));
             }
         }

@@ -16,15 +16,6 @@ pub struct ElementWall {
     bounds: AABB<[f64; 2]>,
 }
 
-/// The nearest points of two walls.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Nearest {
-    /// Their distance.
-    pub distance: f64,
-    /// The point of the first wall, and the point of the other.
-    pub ends: [[f64; 2]; 2],
-}
-
 impl ElementWall {
     /// The wall through these points, clockwise, the last repeating the first. Its trailing edge is the first
     /// point, or a base of `base` cells with that point in its middle. A wall without an edge has `edge`
@@ -74,21 +65,13 @@ impl ElementWall {
         foot(point, [piece.geom().from, piece.geom().to])
     }
 
-    /// The nearest points of this wall and another that does not cross it.
-    pub fn nearest_of(&self, other: &Self) -> Nearest {
-        let to = |from: &Self, to: &Self| {
-            let ends = from.points.iter().map(|&point| [point, to.nearest(point)]);
-            ends.map(|ends| Nearest { distance: distance(ends[0], ends[1]), ends })
-                .min_by(|a, b| a.distance.total_cmp(&b.distance))
-        };
-        let none = Nearest { distance: f64::INFINITY, ends: [[f64::NAN; 2]; 2] };
-        let there = to(self, other).unwrap_or(none);
-        let back = to(other, self).unwrap_or(none);
-        if back.distance < there.distance {
-            Nearest { ends: [back.ends[1], back.ends[0]], ..back }
-        } else {
-            there
-        }
+    /// The distance of this wall from another that does not cross it, and the nearest point of each.
+    pub fn nearest_of(&self, other: &Self) -> (f64, [[f64; 2]; 2]) {
+        let there = self.points.iter().map(|&point| [point, other.nearest(point)]);
+        let back = other.points.iter().map(|&point| [self.nearest(point), point]);
+        let apart = there.chain(back).map(|ends| (distance(ends[0], ends[1]), ends));
+        let nearest = apart.min_by(|a, b| a.0.total_cmp(&b.0));
+        nearest.unwrap_or((f64::INFINITY, [[f64::NAN; 2]; 2]))
     }
 
     /// True if a point lies inside: a ray from it to the right crosses the wall an odd number of times.

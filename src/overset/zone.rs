@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use rstar::primitives::{GeomWithData, Rectangle};
 use rstar::{AABB, RTree};
 
-use crate::geometry::vector::{cross, difference};
+use crate::geometry::vector::{between, cross, difference, dot};
 use crate::grid::quality::{Corners, cell_area, cell_corners, centroid};
 use crate::grid::{Grid, Topology};
 
@@ -47,7 +47,6 @@ impl Zone<'_> {
 /// a point.
 #[derive(Debug)]
 pub struct ZoneCells {
-    columns: usize,
     /// Corners, counter-clockwise.
     corners: Vec<Corners>,
     /// Centres of area.
@@ -75,22 +74,7 @@ impl ZoneCells {
             GeomWithData::new(Rectangle::from_corners(bounds.lower(), bounds.upper()), cell)
         });
         let tree = RTree::bulk_load(boxes.collect());
-        Self { columns, corners, centres, areas, tree }
-    }
-
-    /// Number of cells.
-    pub fn len(&self) -> usize {
-        self.centres.len()
-    }
-
-    /// True if there are no cells.
-    pub fn is_empty(&self) -> bool {
-        self.centres.is_empty()
-    }
-
-    /// Layer of a cell, counted from the wall.
-    pub fn layer(&self, cell: usize) -> usize {
-        cell / self.columns
+        Self { corners, centres, areas, tree }
     }
 
     /// Smallest and largest x and y of a cell.
@@ -107,7 +91,7 @@ impl ZoneCells {
             (0..4).all(|k| {
                 let (a, b) = (corners[k], corners[(k + 1) % 4]);
                 let (edge, to) = (difference(b, a), difference(point, a));
-                cross(edge, to) >= -ON_EDGE * (edge[0] * edge[0] + edge[1] * edge[1])
+                cross(edge, to) >= -ON_EDGE * dot(edge, edge)
             })
         };
         near.map(|found| found.data).filter(holds).min()
@@ -115,11 +99,8 @@ impl ZoneCells {
 
     /// The cell at each of `samples` points of a line from one point to another.
     pub fn along(&self, [from, to]: [[f64; 2]; 2], samples: usize) -> Vec<Option<usize>> {
-        let at = |k: usize| {
-            let t = (k as f64 + 0.5) / samples as f64;
-            self.at([0, 1].map(|c| from[c] + t * (to[c] - from[c])))
-        };
-        (0..samples).map(at).collect()
+        let shares = (0..samples).map(|k| (k as f64 + 0.5) / samples as f64);
+        shares.map(|share| self.at(between(from, to, share))).collect()
     }
 }
 
@@ -206,10 +187,7 @@ impl Background {
             place += step;
             places.push(place);
         }
-        let scale = self.far_field / place;
-        for place in &mut places {
-            *place *= scale;
-        }
+        places.iter_mut().for_each(|s| *s *= self.far_field / place);
         if let Some(last) = places.last_mut() {
             *last = self.far_field;
         }
