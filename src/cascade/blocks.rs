@@ -1,10 +1,11 @@
-//! The outer line of the O-grid with its corners, the passage block, and the sides at which blocks meet.
+//! The outer line of the O-grid with its corners, first guesses of the passage block and of the strips ahead and behind, and
+//! the sides at which blocks meet.
 
-use super::BladePassage;
-use crate::geometry::vector::{along, difference, distance};
-use crate::geometry::wall_normals;
+use super::{BladePassage, StripEnd};
+use crate::geometry::vector::{along, between, difference, distance};
+use crate::geometry::{chord_lengths, wall_normals};
 use crate::grid::boundary::{Meets, Name, PERIOD, Patch, Range, Segment, Side, SideKind};
-use crate::grid::{Grid, Outside, Topology};
+use crate::grid::{Grid, Outside, Seam, Topology};
 use crate::smooth::block::interpolated;
 
 /// Places of the blocks behind the O-grid.
@@ -14,6 +15,9 @@ const OUTLET: usize = 3;
 
 /// Share of the normal in the directions in which edges of the passage leave the O-grids.
 const BEND: f64 = 0.35;
+
+/// Share of the spacing of the first line in that of the points on the plane; the other part is even.
+const OWN_SPACING: f64 = 0.3;
 
 /// The outer line of an O-grid.
 pub(super) struct BladeLine {
@@ -85,6 +89,38 @@ pub(super) fn passage_block(ring: &BladeLine, passage: &BladePassage) -> Grid {
     interpolated(&grid)
 }
 
+/// The strip ahead: i upwards from b of the O-grid along the nose and the front of the passage to b of the next one, j to the
+/// inlet.
+pub(super) fn inlet_strip(ring: &BladeLine, passage_block: &Grid, passage: &BladePassage) -> Grid {
+    let [_, b, c, _] = ring.corners;
+    let nose = ring.points[b..=c].iter().copied();
+    let front = (1..passage_block.nj).map(|j| passage_block.point(0, j));
+    strip(&nose.chain(front).collect::<Vec<_>>(), passage.inlet)
+}
+
+/// The strip behind: i downwards from a of the next O-grid along the rear of the passage and the edge to a, j to the outlet.
+pub(super) fn outlet_strip(ring: &BladeLine, passage_block: &Grid, passage: &BladePassage) -> Grid {
+    let [a, _, _, d] = ring.corners;
+    let rear = (0..passage_block.nj).rev().map(|j| passage_block.point(passage_block.ni - 1, j));
+    let edge = ring.points[d + 1..].iter().chain(&ring.points[1..=a]).copied();
+    strip(&rear.chain(edge).collect::<Vec<_>>(), passage.outlet)
+}
+
+/// Straight lines from a line that rises or falls by a pitch to a plane.
+fn strip(line: &[[f64; 2]], plane: StripEnd) -> Grid {
+    let last = line.len() - 1;
+    let s = chord_lengths(line);
+    let pitch = line[last][1] - line[0][1];
+    let mean = |c: usize| line.iter().map(|point| point[c]).sum::<f64>() / line.len() as f64;
+    let centre = mean(1) + (plane.x - mean(0)) * plane.angle.to_radians().tan();
+    let size = [last + 1, plane.cells + 1];
+    Grid::of_nodes(Topology::O(Seam::Periodic), size, |i, j| {
+        let share = OWN_SPACING * s[i] / s[last] + (1.0 - OWN_SPACING) * i as f64 / last as f64;
+        let to = [plane.x, centre + pitch * (share - 0.5)];
+        between(line[i], to, j as f64 / plane.cells as f64)
+    })
+}
+
 /// The segments at which blocks meet, and those that are a pitch apart, the lower one first.
 fn meetings(ring: &BladeLine, sizes: &[[usize; 2]]) -> (Vec<[Segment; 2]>, Vec<[Segment; 2]>) {
     use Side::{Above, Before, Behind, Below};
@@ -141,17 +177,9 @@ pub(super) fn joined(grids: &mut [Grid], ring: &BladeLine) {
         (whole(OUTLET, Side::Above), Patch::Side(Name::of("outlet"), SideKind::Outlet)),
     ];
     ranges.extend(planes.map(|(on, patch)| Range { on, meets: Meets::Patch(patch) }));
-    for (block, grid) in grids.iter_mut().enumerate() {
-        let own = Side::ALL.into_iter().flat_map(|side| {
-            let mut own: Vec<Range> = ranges
-                .iter()
-                .filter(|range| (range.on.block, range.on.side) == (block, side))
-                .copied()
-                .collect();
-            own.sort_by_key(|range| range.on.nodes[0]);
-            own
-        });
-        grid.outside = Some(Outside::of_ranges(own.collect()));
+    ranges.sort_by_key(|range| (range.on.block, range.on.side as u8, range.on.nodes[0]));
+    for (grid, own) in grids.iter_mut().zip(ranges.chunk_by(|a, b| a.on.block == b.on.block)) {
+        grid.outside = Some(Outside::of_ranges(own.to_vec()));
     }
 }
 

@@ -9,15 +9,13 @@
 
 mod blocks;
 mod shape;
-mod strips;
 
 pub use self::blocks::repeat;
 
 use std::iter;
 
-use self::blocks::{BladeLine, joined, passage_block};
+use self::blocks::{BladeLine, inlet_strip, joined, outlet_strip, passage_block};
 use self::shape::shape;
-use self::strips::{inlet_strip, outlet_strip};
 use crate::backend::{EllipticBackend, MultigridBackend};
 use crate::case::SolverOptions;
 use crate::grid::Grid;
@@ -81,8 +79,8 @@ pub fn passage_blocks<B: EllipticBackend + MultigridBackend>(
 ) -> Result<(Grid, Vec<SolvedBlock>), SolverError> {
     let line = BladeLine::of(ring, passage);
     let start = passage_block(&line, passage);
-    let strips = [inlet_strip(&line, &start, passage), outlet_strip(&line, &start, passage)];
-    let [inlet, outlet] = strips;
+    let inlet = inlet_strip(&line, &start, passage);
+    let outlet = outlet_strip(&line, &start, passage);
     let starts = vec![(start, 0.0), (inlet, passage.pitch), (outlet, -passage.pitch)];
     let each = backend.each(starts, |backend, of| solved(backend, of, options));
     let mut solved: Vec<SolvedBlock> = each.into_iter().collect::<Result<_, _>>()?;

@@ -241,10 +241,11 @@ impl JoinedBlocks {
         let mut beside = vec![Vec::new(); self.cells.len()];
         let mut open = HashMap::new();
         for (cell, k) in (0..self.cells.len()).flat_map(|cell| (0..4).map(move |k| (cell, k))) {
-            let ends = [k, (k + 1) % 4].map(|k| self.cells[cell].corners[k].0);
-            match open.remove(&[ends[0].min(ends[1]), ends[0].max(ends[1])]) {
+            let mut ends = [k, (k + 1) % 4].map(|k| self.cells[cell].corners[k].0);
+            ends.sort_unstable();
+            match open.remove(&ends) {
                 None => {
-                    open.insert([ends[0].min(ends[1]), ends[0].max(ends[1])], (cell, k));
+                    open.insert(ends, (cell, k));
                 }
                 Some((other, side)) => {
                     let sign = if (k + side).is_multiple_of(2) { 1.0 } else { -1.0 };
