@@ -35,9 +35,9 @@ impl FixedNodeMap {
         let first_cells = (0..reference.ni)
             .map(|i| {
                 let first = difference(reference.point(i, 1), line[i]);
-                let [a, b] = segments(reference.topology, &line, i);
-                let tangent = TangentRule::choose(a, b, first);
-                let t = tangent.of(a, b);
+                let beside = segments(reference.topology, &line, i);
+                let tangent = TangentRule::choose(beside, first);
+                let t = tangent.of(beside);
                 (tangent, [dot(first, t), dot(first, turned(t))])
             })
             .collect();
@@ -101,8 +101,7 @@ impl FixedNodeMap {
         for i in 0..ni {
             let (tangent, [along_wall, height]) = self.first_cells[i];
             let height = on_wall(i).copied().unwrap_or(height.into());
-            let [a, b] = segments(topology, &line, i);
-            let t = tangent.of(a, b);
+            let t = tangent.of(segments(topology, &line, i));
             // The outflow of a C-grid stays where it is.
             let stays = !topology.closed() && (i == 0 || i + 1 == ni);
             values[places.on_line(0, i)] = line[i];
@@ -139,8 +138,8 @@ impl FixedNodeMap {
 
     /// The line j = 0.
     fn line<S: Scalar>(&self, wall: &[[S; 2]]) -> Vec<[S; 2]> {
-        let (grid, range, before) = (&self.reference, self.wall(), self.wall_points());
-        let (first, last) = (*range.start(), *range.end());
+        let (grid, before) = (&self.reference, self.wall_points());
+        let (first, last) = self.wall().into_inner();
         let (mut low, high) = (grid.row(0), grid.row(0).split_off(last));
         low.truncate(first + 1);
         low.reverse();
@@ -159,10 +158,8 @@ impl FixedNodeMap {
     fn seam<S: Scalar>(&self, line: &[[S; 2]]) -> Vec<[S; 2]> {
         let (grid, tangent) = (&self.reference, self.first_cells[0].0);
         let before = grid.row(0);
-        let [a, b] = segments(grid.topology, &before, 0);
-        let then = (before[0], tangent.of(a, b));
-        let [a, b] = segments(grid.topology, line, 0);
-        let now = (line[0], tangent.of(a, b));
+        let then = (before[0], tangent.of(segments(grid.topology, &before, 0)));
+        let now = (line[0], tangent.of(segments(grid.topology, line, 0)));
         let seam = grid.column(0);
         let (within, beyond) = seam.split_at(self.lines);
         let beyond = beyond.iter().map(|point| point.map(S::from));
@@ -172,8 +169,10 @@ impl FixedNodeMap {
 
 /// Place and direction of the edge of a wall: the mean of its ends, and the bisector of both surfaces.
 fn edge<S: Scalar>(wall: &[[S; 2]]) -> Edge<S> {
-    let [low, high] = surfaces(wall).map(unit);
-    (middle(wall[0], wall[wall.len() - 1]), unit([low[0] + high[0], low[1] + high[1]]))
+    let n = wall.len() - 1;
+    let surfaces = [difference(wall[0], wall[1]), difference(wall[n], wall[n - 1])];
+    let [low, high] = surfaces.map(unit);
+    (middle(wall[0], wall[n]), unit([low[0] + high[0], low[1] + high[1]]))
 }
 
 /// The lower and the upper interface behind the base of a wall, which begin at its ends. Their centre line is carried with
@@ -255,41 +254,18 @@ impl FixedNodes {
     }
 }
 
-/// Both surfaces towards the edge in which they end.
-fn surfaces<S: Scalar>(wall: &[[S; 2]]) -> [[S; 2]; 2] {
-    let n = wall.len() - 1;
-    [difference(wall[0], wall[1]), difference(wall[n], wall[n - 1])]
-}
-
 /// The segments before and after point i of the line j = 0; an end of an open line has one.
 fn segments<S: Scalar>(topology: Topology, line: &[[S; 2]], i: usize) -> [[S; 2]; 2] {
-    let [before, after] = beside(topology, line.len(), i);
+    let last = line.len() - 1;
+    let ends = if topology.closed() { [last - 1, 1] } else { [0, last] };
+    let before = if i == 0 { ends[0] } else { i - 1 };
+    let after = if i == last { ends[1] } else { i + 1 };
     let [a, b] = [difference(line[i], line[before]), difference(line[after], line[i])];
-    if before == i {
-        [b, b]
-    } else if after == i {
-        [a, a]
-    } else {
-        [a, b]
+    match [before == i, after == i] {
+        [true, _] => [b, b],
+        [_, true] => [a, a],
+        _ => [a, b],
     }
-}
-
-/// The points before and after point i of the line j = 0, itself where an open line has none.
-fn beside(topology: Topology, points: usize, i: usize) -> [usize; 2] {
-    let last = points - 1;
-    let before = match i {
-        0 if topology.closed() => last - 1,
-        0 => 0,
-        i => i - 1,
-    };
-    let after = if i < last {
-        i + 1
-    } else if topology.closed() {
-        1
-    } else {
-        last
-    };
-    [before, after]
 }
 
 /// A line that begins at an edge, which moves from one place and direction to another:
@@ -352,7 +328,7 @@ pub(super) fn turned<S: Scalar>(v: [S; 2]) -> [S; 2] {
 /// The tangent at a wall point from the segments a before it and b after it, u and v their directions
 /// (theory eq. 17).
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum TangentRule {
+enum TangentRule {
     /// u |b| + v |a|: that of the parabola through the three points.
     Parabola,
     /// u + v.
@@ -363,7 +339,7 @@ pub(super) enum TangentRule {
 
 impl TangentRule {
     /// The formula of the generator for these segments, outward being the side of `first`.
-    pub(super) fn choose(a: Vector, b: Vector, first: Vector) -> Self {
+    fn choose([a, b]: [Vector; 2], first: Vector) -> Self {
         let (u, v) = (unit(a), unit(b));
         if dot(u, v) < 0.0 {
             return Self::Sharp { sign: dot(difference(u, v), first).signum() };
@@ -373,7 +349,7 @@ impl TangentRule {
     }
 
     /// The unit tangent; turned left it is the normal.
-    pub(super) fn of<S: Scalar>(self, a: [S; 2], b: [S; 2]) -> [S; 2] {
+    fn of<S: Scalar>(self, [a, b]: [[S; 2]; 2]) -> [S; 2] {
         let (u, v) = (unit(a), unit(b));
         let (la, lb) = (dot(a, a).sqrt(), dot(b, b).sqrt());
         let sum = |wu: S, wv: S| [wu * u[0] + wv * v[0], wu * u[1] + wv * v[1]];

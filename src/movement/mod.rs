@@ -155,10 +155,7 @@ impl Reference {
         reference.beside(around)
     }
 
-    /// The reference of a C-grid around a base with the block behind it, this many cells wide.
-    ///
-    /// # Errors
-    /// If the block is not good.
+    /// The reference of a C-grid around a base with the block behind it, this many cells wide, if that is good.
     pub(crate) fn with_block_behind(self, cells: usize) -> Result<Self, MovementError> {
         let block = block_behind(&self.grid, cells).ok_or(MovementError::NoBody)?;
         self.beside(Arc::new([block]))

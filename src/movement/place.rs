@@ -76,11 +76,6 @@ impl GridPlacement {
         Ok(self.row_inward(wall))
     }
 
-    /// Points of a row of the equations as the user's.
-    pub(super) fn row_outward(&self, row: &[Vector]) -> Vec<Vector> {
-        self.kept(row).iter().map(|&point| self.outward(point)).collect()
-    }
-
     /// The grid in the frame of the equations.
     pub(super) fn grid_inward(&self, grid: &Grid) -> Grid {
         let whole = grid.topology.half().map(|_| Topology::O(Seam::Held));
@@ -88,15 +83,13 @@ impl GridPlacement {
         by_rows(grid, topology, |row| self.row_inward(row))
     }
 
-    /// The grid of the equations as the user's.
+    /// The grid of the equations as the user's, a half grid without its mirror image.
     pub(super) fn grid_outward(&self, grid: &Grid) -> Grid {
         let topology = self.half.map_or(grid.topology, Topology::Half);
-        by_rows(grid, topology, |row| self.row_outward(row))
-    }
-
-    /// The part of a row of the whole grid that a half grid keeps.
-    pub(super) fn kept<'a, T>(&self, row: &'a [T]) -> &'a [T] {
-        self.half.map_or(row, |symmetry| &row[symmetry.kept(row.len())])
+        by_rows(grid, topology, |row| {
+            let kept = self.half.map_or(row, |symmetry| &row[symmetry.kept(row.len())]);
+            kept.iter().map(|&point| self.outward(point)).collect()
+        })
     }
 
     /// Displacements of a row of the user's as those of the whole grid: the mirror image moves likewise,
