@@ -51,10 +51,8 @@ fn free(grid: &Grid) -> Range<usize> {
 }
 
 impl WallSide {
-    /// The walls of a grid with their first cells: of one height, or of the grid's own heights, smoothed.
-    ///
-    /// # Errors
-    /// If neighbouring points of a wall coincide.
+    /// The walls of a grid, whose points are apart, with their first cells: of one height, or of the grid's own heights,
+    /// smoothed.
     pub(super) fn all(
         grid: &Grid,
         walls: &[Side],

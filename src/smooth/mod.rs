@@ -333,16 +333,11 @@ impl Smoothed {
     /// Measures that are worse than before though smoothing is to preserve them, a clause each: folded cells, the wall
     /// angle, and the heights of first cells.
     pub fn grown(&self) -> Vec<String> {
-        let (before, after) = (&self.before, &self.after);
-        let [folded, angles, errors] = [
-            [before, after].map(|m| m.quality.folded_cells as f64),
-            [before, after].map(|m| m.quality.wall_angle_error_max_deg),
-            [before, after].map(|m| m.first_cell_error),
-        ];
+        let both = |of: fn(&WalledQuality) -> f64| [of(&self.before), of(&self.after)];
         let all = [
-            ("folded cells", folded),
-            ("the wall angle", angles),
-            ("the error of first cells", errors),
+            ("folded cells", both(|m| m.quality.folded_cells as f64)),
+            ("the wall angle", both(|m| m.quality.wall_angle_error_max_deg)),
+            ("the error of first cells", both(|m| m.first_cell_error)),
         ];
         let worse = all.into_iter().filter(|(_, [before, after])| *after > before + SAME);
         worse.map(|(what, [a, b])| format!("{what} grew from {a:.3e} to {b:.3e}")).collect()
