@@ -97,6 +97,8 @@ enum DrawnShape {
 pub struct Picture {
     size: [u32; 2],
     shapes: Vec<(DrawnShape, RGBColor)>,
+    /// Its text as SVG, which its file and a page share.
+    svg: OnceLock<String>,
 }
 
 impl Picture {
@@ -105,7 +107,7 @@ impl Picture {
 
     /// An empty picture with a title at `place`, and a summary below it.
     pub(super) fn new(size: [u32; 2], [x, y]: [f64; 2], title: &str, summary: &str) -> Self {
-        let mut picture = Self { size, shapes: Vec::new() };
+        let mut picture = Self { size, shapes: Vec::new(), svg: OnceLock::new() };
         picture.text(title, [x, y], (TITLE_SIZE, LEFT_BOTTOM), palette::TEXT);
         if !summary.is_empty() {
             let size = CAPTION_SIZE - 1.0;
@@ -185,8 +187,11 @@ impl Picture {
         }
     }
 
-    /// The text of the picture as SVG.
-    fn svg(&self) -> Result<String, DrawError> {
+    /// The text of the picture as SVG, which is drawn when it is first asked for.
+    fn svg(&self) -> Result<&str, DrawError> {
+        if let Some(text) = self.svg.get() {
+            return Ok(text);
+        }
         let [width, height] = self.size;
         let units = (width * SVG_UNITS, height * SVG_UNITS);
         let mut text = String::new();
@@ -198,7 +203,8 @@ impl Picture {
         }
         // The view box keeps the fine units; the picture itself has the requested size.
         let fine = format!(r#"width="{}" height="{}""#, units.0, units.1);
-        Ok(text.replacen(&fine, &format!(r#"width="{width}" height="{height}""#), 1))
+        let text = text.replacen(&fine, &format!(r#"width="{width}" height="{height}""#), 1);
+        Ok(self.svg.get_or_init(|| text))
     }
 
     /// The picture as a part of a page, without what only a file of its own needs.
