@@ -90,13 +90,7 @@ pub(super) fn write(
     made.timing = log.total();
     made.tell_section();
     let (report, text) = (made.report()?, made.placed.case.to_toml_string()?);
-    let page = Page {
-        report: &report,
-        histories: made.elements.iter().map(|element| &element.history).collect(),
-        figures: &figures,
-        scene: made.scene(),
-        case: &text,
-    };
+    let page = Page { report: &report, figures: &figures, scene: made.scene(), case: &text };
     files.extend(conclude(finest, &report, Some(&text), Some(&page).filter(|_| paged))?);
     for (CoarserGrid { blocks, quality, verdict, text, note }, output) in coarser.iter().zip(others)
     {

@@ -22,9 +22,9 @@ errors! {
     #[class(Input)]
     pub enum FamilyError {
         #[error(
-            "a family of {grids} grids leaves out all but every {stride}{} point: {what} must be a multiple of \
-             {stride}, here {cells}",
-            th(*stride)
+            "a family of {grids} grids leaves out all but every {} point: {what} must be a multiple of {stride}, \
+             here {cells}",
+            ordinal(*stride)
         )]
         #[hint("{MULTIPLES}")]
         Divisible { grids: u32, stride: usize, what: &'static str, cells: usize },
@@ -46,26 +46,24 @@ errors! {
         Cascade,
         /// `point`: point of the wall, from 0.
         #[error(
-            "a family of {grids} grids leaves out all but every {stride}{} point, and with them the corner of the base \
-             at point {point} of the wall",
-            th(*stride)
+            "a family of {grids} grids leaves out all but every {} point, and with them the corner of the base at \
+             point {point} of the wall",
+            ordinal(*stride)
         )]
         #[hint("set grid.base_cells to a multiple of twice the stride, or ask for fewer grids")]
         Corner { grids: u32, stride: usize, point: usize },
     }
 }
 
-/// The ordinal suffix of a power of two: `2nd`, `4th`.
-fn th(stride: usize) -> &'static str {
-    if stride % 10 == 2 && stride % 100 != 12 { "nd" } else { "th" }
+/// The English ordinal of a power of two: `2nd`, `4th`.
+pub(crate) fn ordinal(n: usize) -> String {
+    let ending = if n % 10 == 2 && n % 100 != 12 { "nd" } else { "th" };
+    format!("{n}{ending}")
 }
 
-/// Checks that a grid of `ni` × `nj` nodes, with `base` cells on the base of a block behind it, is the finest of a family of `grids` grids, each with every other
-/// point of the next finer one, wake, section and base included, and that the coarsest can be divided into cells of
-/// this order.
-///
-/// # Errors
-/// [`FamilyError::Divisible`], [`FamilyError::Order`], [`FamilyError::TooCoarse`].
+/// Checks that a grid of `ni` × `nj` nodes, with `base` cells on the base of a block behind it, is the finest of a family of
+/// `grids` grids, each with every other point of the next finer one, wake, section and base included, and that the
+/// coarsest can be divided into cells of this order.
 pub(crate) fn check_family(
     topology: Topology,
     [ni, nj, base]: [usize; 3],
@@ -73,14 +71,13 @@ pub(crate) fn check_family(
     order: usize,
 ) -> Result<(), FamilyError> {
     let stride = stride(grids)?;
-    let mut counts = vec![("grid.ni - 1", ni - 1), ("grid.nj - 1", nj - 1)];
-    counts.push(("grid.wake", topology.wake()));
-    counts.push(("grid.base_cells", base));
+    let along = [("grid.ni - 1", ni - 1), ("grid.nj - 1", nj - 1)];
+    let behind = [("grid.wake", topology.wake()), ("grid.base_cells", base)];
     let (coarse_ni, coarse_nj) = ((ni - 1) / stride + 1, (nj - 1) / stride + 1);
     if coarse_ni < LEAST[0] || coarse_nj < LEAST[1] {
         return Err(FamilyError::TooCoarse { grids, ni: coarse_ni, nj: coarse_nj });
     }
-    match counts.into_iter().find(|(_, cells)| cells % (stride * order) > 0) {
+    match along.into_iter().chain(behind).find(|(_, cells)| cells % (stride * order) > 0) {
         Some((what, cells)) if cells % stride > 0 => {
             Err(FamilyError::Divisible { grids, stride, what, cells })
         }
@@ -91,9 +88,6 @@ pub(crate) fn check_family(
 
 /// Checks that all grids of a family, and their cells of this order, keep the corners of the wall, on the
 /// `kept` part of the line j = 0 with the points (x, y).
-///
-/// # Errors
-/// [`FamilyError::Corner`] with the first corner that would be cut off.
 pub(crate) fn check_corners(
     points: [&[f64]; 2],
     kept: &RangeInclusive<usize>,
@@ -108,9 +102,6 @@ pub(crate) fn check_corners(
 }
 
 /// Checks that all grids of a family, and their cells of this order, keep the corners of a box in these columns.
-///
-/// # Errors
-/// [`FamilyError::Divisible`] with the first corner that would be cut off.
 pub(crate) fn check_columns(
     corners: &[usize],
     grids: u32,

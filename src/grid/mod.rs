@@ -16,9 +16,8 @@ mod verdict;
 
 pub use behind::{block_behind, interface_columns};
 pub use boundary::{Outside, Patch, SideKind};
-pub use family::FamilyError;
-pub use family::coarsened;
-pub(crate) use family::{check_columns, check_corners, check_family, cut_corner};
+pub use family::{FamilyError, coarsened};
+pub(crate) use family::{check_columns, check_corners, check_family, cut_corner, ordinal};
 pub use verdict::{Limited, Verdict};
 
 use std::ops::RangeInclusive;

@@ -104,9 +104,11 @@ impl Figures {
         shown.map(|(_, picture)| picture.figure()).collect()
     }
 
-    /// The pictures of the solve for an element, for a page.
-    pub(super) fn solve(&self, element: &str) -> Result<String, DrawError> {
-        self.shown(&of_solve(element))
+    /// The picture of the solve for an element, for a page, and its steps.
+    pub(super) fn solve(&self, element: &str) -> Result<(String, Option<&History>), DrawError> {
+        let stem = of_solve(element);
+        let solve = self.solves.iter().find(|(name, _)| *name == stem);
+        Ok((self.shown(&stem)?, solve.map(|(_, history)| history)))
     }
 
     /// Writes the files of a table or a picture, if it is among these; returns them.

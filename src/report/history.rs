@@ -28,9 +28,6 @@ const COLUMNS: &str = "step,residual,forcing_term,linear_iterations,\
 /// `residual` is the scaled rms residual after the step, `min_area` and `folded_cells` describe
 /// the grid after it, `seconds` is the time of the step in set-up and linear solve. Numbers are
 /// written with as many digits as it takes to read back the same bits.
-///
-/// # Errors
-/// [`IoError`] when the file cannot be written.
 pub(crate) fn write_csv(path: &Path, history: &History) -> Result<(), IoError> {
     atomic::write(path, |out| {
         writeln!(out, "{COLUMNS}")?;

@@ -4,15 +4,14 @@
 mod figures;
 pub(crate) mod history;
 mod json;
-mod overset;
 pub(crate) mod page;
 // For the program and measurements.
 pub mod plot;
 
 pub use self::figures::{Figures, ReportFile, report_files};
 pub use self::json::{
-    BlockReport, GridReport, LinearTotals, NewtonTotals, Report, Timing, write_json,
+    AssemblyReport, BackgroundReport, BlockReport, ElementReport, GridReport, LinearTotals,
+    NewtonTotals, Report, RunReport, Timing, write_json,
 };
-pub use self::overset::{AssemblyReport, BackgroundReport, ElementReport, RunReport};
 pub use self::page::Comparison;
 pub use self::plot::Artifacts;

@@ -16,8 +16,7 @@ use std::path::Path;
 use self::html::{escaped, section, table};
 use self::overset::{findings, of_gaps, placed, zones_table};
 use super::figures::Figures;
-use super::json::{Report, Timing};
-use super::overset::{AssemblyReport, RunReport};
+use super::json::{AssemblyReport, Report, RunReport, Timing};
 use super::plot::{DrawError, compared, palette};
 use crate::diagnostics::counted;
 use crate::files::{IoError, atomic};
@@ -31,8 +30,6 @@ const STYLE: &str = include_str!("style.css");
 /// A page on the grid of a section, or on those of several elements.
 pub(crate) struct Page<'a> {
     pub(crate) report: &'a RunReport,
-    /// The solve for each grid.
-    pub(crate) histories: Vec<&'a History>,
     pub(crate) figures: &'a Figures,
     /// The grids to look at.
     pub(crate) scene: Scene<'a>,
@@ -40,10 +37,6 @@ pub(crate) struct Page<'a> {
 }
 
 impl Page<'_> {
-    /// Writes the page.
-    ///
-    /// # Errors
-    /// [`IoError`] when the page cannot be drawn or written.
     pub(crate) fn write(&self, path: &Path) -> Result<(), IoError> {
         let text = self.text().map_err(|error| error.of(path))?;
         atomic::write(path, |out| out.write_all(text.as_bytes()))
@@ -65,7 +58,7 @@ impl Page<'_> {
                     "half" => "Half O",
                     other => other,
                 };
-                sections.extend(self.on_grid(report, ("", 0), maps)?);
+                sections.extend(self.on_grid(report, "", maps)?);
                 let [ni, nj] = [report.grid.ni, report.grid.nj];
                 let behind = report
                     .grid
@@ -85,12 +78,12 @@ impl Page<'_> {
                 sections.extend([section("Notes", &notes(&report.notes)), grid]);
                 sections.push(section("Gaps", &of_gaps(checks, &self.figures.shown("gap.")?)));
                 sections.push(section("Zones", &zones_table(&checks.zones)));
-                for (number, element) in report.elements.iter().enumerate() {
+                for element in &report.elements {
                     let report = &element.report;
                     let heading = escaped(&["Element ", &report.name].concat());
                     let facts = [placed(element), facts(report, None)].concat();
                     sections.push(section(&heading, &facts));
-                    sections.extend(self.on_grid(report, (&report.name, number), maps)?);
+                    sections.extend(self.on_grid(report, &report.name, maps)?);
                 }
                 let elements: Vec<&str> =
                     report.elements.iter().map(|element| element.report.name.as_str()).collect();
@@ -104,16 +97,16 @@ impl Page<'_> {
         Ok(frame.around(&sections))
     }
 
-    /// Sections on the grid of this number, that of an element where there are several, with the maps of its quality.
+    /// Sections on the grid of an element, which has a name among several, with the maps of its quality.
     fn on_grid(
         &self,
         report: &Report,
-        (element, number): (&str, usize),
+        element: &str,
         maps: &str,
     ) -> Result<[String; 3], DrawError> {
         let figures = self.figures;
-        let steps = self.histories.get(number).map(|history| steps_table(history));
-        let convergence = [figures.solve(element)?, steps.unwrap_or_default()].concat();
+        let (picture, history) = figures.solve(element)?;
+        let convergence = [picture, history.map_or_else(String::new, steps_table)].concat();
         Ok([
             section("Quality", &quality_table(report, figures.nonorthogonality)),
             section("Quality maps", maps),

@@ -2,7 +2,7 @@
 
 use super::html::{escaped, table};
 use crate::overset::{Checks, Finding, Gap, Rigged, ZoneReport};
-use crate::report::overset::ElementReport;
+use crate::report::json::ElementReport;
 
 /// The place of an element, and the verdict on its grid.
 pub(super) fn placed(ElementReport { placement, reach, report }: &ElementReport) -> String {

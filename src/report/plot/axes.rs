@@ -121,10 +121,7 @@ impl PlotPanel {
 
     /// Fills the part of a polygon inside the window.
     pub(super) fn fill(&self, picture: &mut Picture, polygon: &[[f64; 2]], colour: RGBColor) {
-        let inside = self.polygon(polygon);
-        if !inside.is_empty() {
-            picture.polygon(inside, colour);
-        }
+        picture.polygon(self.polygon(polygon), colour);
     }
 
     /// The part of a polygon inside the window, in pixels.

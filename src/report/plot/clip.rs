@@ -89,13 +89,9 @@ impl Window {
     /// <https://doi.org/10.1145/360767.360802>.
     pub fn clip_polygon(&self, polygon: &[[f64; 2]]) -> Vec<[f64; 2]> {
         let mut kept = polygon.to_vec();
-        for (d, bound, sign) in [
-            (0, self.low[0], 1.0),
-            (0, self.high[0], -1.0),
-            (1, self.low[1], 1.0),
-            (1, self.high[1], -1.0),
-        ] {
-            kept = clip_by_side(&kept, |p| sign * (p[d] - bound));
+        for d in 0..2 {
+            kept = clip_by_side(&kept, |p| p[d] - self.low[d]);
+            kept = clip_by_side(&kept, |p| self.high[d] - p[d]);
         }
         kept
     }

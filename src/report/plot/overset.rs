@@ -6,7 +6,7 @@ use super::axes::PlotPanel;
 use super::clip::Window;
 use super::palette;
 use super::picture::Picture;
-use super::views::{GRID_LINE, OUTER_LINE, WALL_LINE, line, nodes, strides, wall};
+use super::views::{GRID_LINE, OUTER_LINE, WALL_LINE, nodes, strides, wall};
 use crate::diagnostics::counted;
 use crate::grid::vector::middle;
 use crate::overset::{CellType, Checks, Gap, Rim, Zone, ZoneTypes};
@@ -53,7 +53,7 @@ impl OversetPictures<'_> {
         );
         let mut picture = self.titled(WHOLE_SIZE, &summary);
         let rims = self.zones.iter().filter(|zone| zone.rim == Rim::Overset);
-        let rims = rims.flat_map(|zone| line(zone.grid, zone.grid.nj - 1));
+        let rims = rims.flat_map(|zone| zone.grid.row(zone.grid.nj - 1));
         let walls =
             self.zones.iter().filter(|zone| zone.has_wall()).flat_map(|zone| wall(zone.grid));
         let near = Window::around(rims.chain(walls));
@@ -136,7 +136,7 @@ fn draw_zone(
         let shown = |i: usize| kept(i, j) || (j > 0 && kept(i, j - 1));
         lines(picture, panel, colour, ni, shown, |i| grid.point(i, j));
     }
-    panel.draw_line(picture, line(grid, nj - 1), colour, OUTER_LINE);
+    panel.draw_line(picture, grid.row(nj - 1), colour, OUTER_LINE);
 }
 
 /// Draws the pieces of a line of `count` points that are shown; piece k leads from point k to the next.
@@ -148,12 +148,9 @@ fn lines(
     shown: impl Fn(usize) -> bool,
     point: impl Fn(usize) -> [f64; 2],
 ) {
-    let mut start = 0;
-    while start + 1 < count {
-        let end = (start..count - 1).find(|&k| !shown(k)).unwrap_or(count - 1);
-        if end > start {
-            panel.draw_line(picture, (start..=end).map(&point), colour, GRID_LINE);
-        }
-        start = end + 1;
+    let shown: Vec<usize> = (0..count - 1).filter(|&k| shown(k)).collect();
+    for run in shown.chunk_by(|a, b| a + 1 == *b) {
+        let nodes = run[0]..=run[run.len() - 1] + 1;
+        panel.draw_line(picture, nodes.map(&point), colour, GRID_LINE);
     }
 }

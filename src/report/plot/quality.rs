@@ -9,9 +9,9 @@ use super::clip::Window;
 use super::palette;
 use super::picture::{CAPTION_SIZE, CENTRE_TOP, LABEL_SIZE, LEFT_BOTTOM, Picture};
 use super::raster::Raster;
-use super::views::{self, Artifacts, Views};
+use super::views::{Artifacts, Views};
 use crate::grid::Grid;
-use crate::grid::quality::{CellMeasure, fill_nonorthogonality};
+use crate::grid::quality::{CellMeasure, cell_area, cell_corners, fill_nonorthogonality};
 use crate::grid::vector::along;
 
 /// Sizes of the pictures in pixels.
@@ -95,19 +95,13 @@ const MEASURED: [FillRow; 4] = [
 ];
 const NONORTHOGONALITY: usize = 1;
 
-const NO_RANGE: [f64; 2] = [f64::INFINITY, 0.0];
-
-/// Smallest and largest of the positive numbers of a measure, 1 where there is none.
-fn positive_range(measured: FillRow, grid: &Grid) -> [f64; 2] {
-    let joined = |[a, b]: [f64; 2], [c, d]: [f64; 2]| [a.min(c), b.max(d)];
-    let of_row = |j: usize| {
-        let mut row = vec![0.0; grid.ni - 1];
-        measured(grid, j, &mut row);
-        let positive = row.into_iter().filter(|v| *v > 0.0 && v.is_finite());
-        positive.fold(NO_RANGE, |range, value| joined(range, [value; 2]))
-    };
-    let range = (0..grid.nj - 1).into_par_iter().map(of_row).reduce(|| NO_RANGE, joined);
-    if range[0].is_finite() { range } else { [1.0; 2] }
+/// Smallest and largest of the positive areas of the cells, 1 where there is none.
+fn range_of_areas(grid: &Grid) -> [f64; 2] {
+    let area = |cell| cell_area(&cell_corners(grid, cell % (grid.ni - 1), cell / (grid.ni - 1)));
+    let areas = (0..grid.cells()).into_par_iter().map(area);
+    let positive = areas.filter(|area| *area > 0.0 && area.is_finite()).map(|area| [area; 2]);
+    let range = positive.reduce_with(|[a, b], [c, d]| [a.min(c), b.max(d)]);
+    range.unwrap_or([1.0; 2])
 }
 
 /// Top of a row of maps, pixels.
@@ -154,15 +148,13 @@ impl Artifacts<'_> {
     }
 
     fn maps(&self) -> [Map; 4] {
-        let [_, _, area, aspect_ratio] = MEASURED;
-        let [smallest, largest] = positive_range(area, self.grid);
-        let [_, longest] = positive_range(aspect_ratio, self.grid);
+        let [smallest, largest] = range_of_areas(self.grid);
         let map = |title, ends| Map { title, ends };
         [
             map("Equiangle skewness", SKEWNESS),
             map("Non-orthogonality, degrees", DEGREES),
             map("Cell area, square chords", decades(largest, smallest)),
-            map("Aspect ratio", decades(1.0, longest)),
+            map("Aspect ratio", decades(1.0, self.quality.max_aspect_ratio)),
         ]
     }
 }
@@ -171,7 +163,7 @@ impl Artifacts<'_> {
 pub fn painted(panel: &PlotPanel, grid: &Grid, bands: &[[u8; 4]]) -> Raster<4> {
     let empty = || Raster::over(panel, SQUARE);
     let line =
-        |j: usize| -> Vec<_> { views::line(grid, j).map(|node| panel.pixel(node)).collect() };
+        |j: usize| -> Vec<_> { grid.row(j).into_iter().map(|node| panel.pixel(node)).collect() };
     let parts = bands.par_chunks(ROWS * (grid.ni - 1)).enumerate();
     let rasters = parts.fold(empty, |mut raster, (part, bands)| {
         let mut next = line(ROWS * part);

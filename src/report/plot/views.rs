@@ -8,7 +8,7 @@ use crate::diagnostics::counted;
 use crate::grid::boundary::period;
 use crate::grid::quality::{Quality, cell_corners, corner_determinants, is_folded, worst_cells};
 use crate::grid::vector::distance;
-use crate::grid::{Grid, Topology};
+use crate::grid::{Grid, Topology, ordinal};
 use crate::solver::history::History;
 
 /// Sizes of the pictures in pixels.
@@ -154,7 +154,8 @@ impl Artifacts<'_> {
         let wall = || wall(grid).into_iter();
         let next = self.next_blade();
         let others = self.others.into_iter().flatten().chain(&next);
-        let outer = Window::around(line(grid, grid.nj - 1).chain(others.flat_map(nodes)));
+        let outer = grid.row(grid.nj - 1).into_iter().chain(others.flat_map(nodes));
+        let outer = Window::around(outer);
         let body = Window::around(wall());
         let chord = body.size()[0];
         let leading = wall().fold([f64::INFINITY, 0.0], |a, b| if b[0] < a[0] { b } else { a });
@@ -223,19 +224,17 @@ impl Artifacts<'_> {
             draw_lines(picture, panel, &next);
             panel.draw_line(picture, wall, palette::WALL, WALL_LINE);
         }
-        let across = |i: usize| (0..=last).map(|j| grid.point(i, j)).collect();
-        let along = |j: usize| line(grid, j).collect();
         let mut draw = |points: Vec<[f64; 2]>, width: f64| {
             panel.draw_line(picture, points, palette::GRID, width);
         };
-        (0..ni - 1).step_by(strides[0]).for_each(|i| draw(across(i), GRID_LINE));
-        (strides[1]..last).step_by(strides[1]).for_each(|j| draw(along(j), GRID_LINE));
-        draw(along(last), OUTER_LINE);
+        (0..ni - 1).step_by(strides[0]).for_each(|i| draw(grid.column(i), GRID_LINE));
+        (strides[1]..last).step_by(strides[1]).for_each(|j| draw(grid.row(j), GRID_LINE));
+        draw(grid.row(last), OUTER_LINE);
         if !grid.topology.closed() {
             let cut = 0..=*grid.topology.wall(ni).start();
             draw(cut.map(|i| grid.point(i, 0)).collect(), GRID_LINE);
             for i in [0, ni - 1] {
-                draw(across(i), OUTER_LINE);
+                draw(grid.column(i), OUTER_LINE);
             }
         }
         panel.draw_line(picture, wall, palette::WALL, WALL_LINE);
@@ -261,11 +260,10 @@ impl Artifacts<'_> {
 fn draw_lines(picture: &mut Picture, panel: &PlotPanel, grid: &Grid) -> [usize; 2] {
     let [i, j] = strides(grid, &panel.window, MAX_LINES);
     for i in (0..grid.ni).step_by(i) {
-        let across = (0..grid.nj).map(|j| grid.point(i, j));
-        panel.draw_line(picture, across, palette::GRID, GRID_LINE);
+        panel.draw_line(picture, grid.column(i), palette::GRID, GRID_LINE);
     }
     for j in (0..grid.nj).step_by(j) {
-        panel.draw_line(picture, line(grid, j), palette::GRID, GRID_LINE);
+        panel.draw_line(picture, grid.row(j), palette::GRID, GRID_LINE);
     }
     [i, j]
 }
@@ -289,11 +287,6 @@ pub(super) fn strides(grid: &Grid, window: &Window, most: usize) -> [usize; 2] {
 /// The points of all nodes of a grid.
 pub(super) fn nodes(grid: &Grid) -> impl Iterator<Item = [f64; 2]> {
     grid.x.iter().zip(&grid.y).map(|(x, y)| [*x, *y])
-}
-
-/// The points of the line j of a grid.
-pub(super) fn line(grid: &Grid, j: usize) -> impl Iterator<Item = [f64; 2]> {
-    (0..grid.ni).map(move |i| grid.point(i, j))
 }
 
 /// The points of the wall of a grid, with a base back to the first of them.
@@ -320,12 +313,6 @@ fn stride_caption(strides: [usize; 2]) -> String {
         [i, j] if i == j => format!("every {} line", ordinal(i)),
         [i, j] => format!("every {} line in i, {} in j", ordinal(i), ordinal(j)),
     }
-}
-
-/// English ordinal of a power of two.
-fn ordinal(n: usize) -> String {
-    let ending = if n % 10 == 2 && n % 100 != 12 { "nd" } else { "th" };
-    format!("{n}{ending}")
 }
 
 /// The data of a run's report on its grid.
