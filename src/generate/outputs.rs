@@ -242,10 +242,7 @@ fn coarser(problem: &Problem, result: &GridResult, grids: u32) -> Result<Vec<Coa
     for level in 1..grids {
         let finer = members.last().map_or(result.blocks(), |member| member.blocks.iter().collect());
         let blocks: Vec<Grid> = finer.into_iter().map(coarsened).collect();
-        let quality = measure(&blocks[0]);
-        let quality = blocks
-            .get(1)
-            .map_or(quality.clone(), |block| quality.with_block(blocks[0].cells(), block));
+        let quality = measure(&blocks[0]).joined(blocks[0].cells(), blocks.get(1));
         let curved = problem.curved_quality(&blocks.iter().collect::<Vec<_>>());
         let verdict = problem.verdict(result.stop, &quality, curved.as_ref());
         case.grid = case.grid.scaled(0.5, quality.first_cell_min);

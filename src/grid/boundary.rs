@@ -214,10 +214,9 @@ impl Outside {
     /// The patches of the sides, each once.
     pub fn patches(&self) -> Vec<Patch> {
         let own = self.sides.iter().map(|(_, patch)| *patch).chain([self.ends]);
+        let own = own.filter(|_| self.given.is_empty());
         let mut patches: Vec<Patch> = Vec::new();
-        for patch in
-            own.filter(|_| self.given.is_empty()).chain(self.given.iter().filter_map(Range::patch))
-        {
+        for patch in own.chain(self.given.iter().filter_map(Range::patch)) {
             if !patches.contains(&patch) {
                 patches.push(patch);
             }

@@ -63,12 +63,8 @@ impl WallLine {
     pub(crate) fn of(topology: Topology, ni: usize) -> Self {
         let wall = topology.wall(ni);
         // A block without a body is measured along its line j = 0.
-        if wall.is_empty() {
-            return Self { from: 0, to: ni - 1, closed: false };
-        }
-        let open = topology.half().is_some() || matches!(topology, Topology::Blunt { .. });
-        let closed = !open;
-        Self { from: *wall.start(), to: *wall.end(), closed }
+        let (from, to) = if wall.is_empty() { (0, ni - 1) } else { wall.into_inner() };
+        Self { from, to, closed: matches!(topology, Topology::O(_) | Topology::C { .. }) }
     }
 
     /// The part of the line j = 0 that ranges call a wall, from its first to its last node.
@@ -182,13 +178,7 @@ pub fn measure_along(grid: &Grid, line: WallLine) -> Quality {
 /// wall angles, waves, and the distance of the far field, are not made, and are those of no grid.
 #[must_use]
 pub fn measure_blocks(grids: &[Grid]) -> Quality {
-    let mut cells = 0;
-    let join = |all: Quality, grid: &Grid| {
-        let all = all.with_block(cells, grid);
-        cells += grid.cells();
-        all
-    };
-    let all = grids.iter().fold(Quality::of_nothing(), join);
+    let all = Quality::of_nothing().joined(0, grids);
     Quality { wall_angle_error_mean_deg: f64::NAN, far_field_max: f64::NAN, ..all }
 }
 
@@ -224,9 +214,21 @@ impl Quality {
         }
     }
 
-    /// The quality of `cells` cells together with a block, whose walls may be on any side: extremes of both, the mean of
-    /// all cells, and the larger 99th percentile.
-    pub(crate) fn with_block(mut self, cells: usize, block: &Grid) -> Self {
+    /// The quality of `cells` cells together with blocks, whose walls may be on any side: extremes of all, the mean of
+    /// all cells, and the largest 99th percentile.
+    pub(crate) fn joined<'g>(
+        self,
+        mut cells: usize,
+        blocks: impl IntoIterator<Item = &'g Grid>,
+    ) -> Self {
+        blocks.into_iter().fold(self, |all, block| {
+            let all = all.with_block(cells, block);
+            cells += block.cells();
+            all
+        })
+    }
+
+    fn with_block(mut self, cells: usize, block: &Grid) -> Self {
         let side = WallLine { from: 0, to: block.ni - 1, closed: false };
         let own = measure_along(block, side);
         let [here, there] = [cells, block.cells()].map(|cells| cells as f64);
@@ -278,12 +280,7 @@ impl Quality {
         grid: &'g Grid,
         others: impl Iterator<Item = &'g Grid> + Clone,
     ) -> Self {
-        let mut cells = grid.cells();
-        let mut all = others.clone().fold(self, |quality, block| {
-            let joined = quality.with_block(cells, block);
-            cells += block.cells();
-            joined
-        });
+        let mut all = self.joined(grid.cells(), others.clone());
         all.p99_skewness = p99_skewness(iter::once(grid).chain(others));
         all
     }

@@ -85,12 +85,8 @@ impl Enclosed {
         for (columns, ends) in corners.windows(2).zip(places.windows(2)) {
             let (first, length) = (start[columns[0]], start[columns[1]] - start[columns[0]]);
             let fitted = |t: f64| ends[0] + (t - first) * (ends[1] - ends[0]) / length;
-            let fitted: Vec<f64> =
-                start[columns[0]..columns[1]].iter().map(|t| fitted(*t)).collect();
             // The last point of a side is the first of the next one, and is fitted with that.
-            let next = start[columns[1]];
-            start[columns[0]..columns[1]].copy_from_slice(&fitted);
-            start[columns[1]] = next;
+            start[columns[0]..columns[1]].iter_mut().for_each(|t| *t = fitted(*t));
         }
         start[last] = line.length();
         let outside = outside(&corners);
@@ -133,11 +129,9 @@ fn beside(line: &Enclosure, wake: usize, (x, y): (&[f64], &[f64])) -> Option<Vec
     let from_edge = |i: &usize| (x[*i] - x[wake]).hypot(y[*i] - y[wake]);
     let nose = (wake..=last - wake).max_by(|a, b| from_edge(a).total_cmp(&from_edge(b)))?;
     let middle = line.nearest(line.ahead_of([x[nose], y[nose]])?);
-    // Both sides run ahead from the outflow: from point i of `column`, up to the nose.
-    let side = |(from_last, column): (bool, &dyn Fn(usize) -> usize),
-                length: f64,
-                cells: usize|
-     -> Option<Vec<f64>> {
+    // Both sides run ahead from the outflow, up to the nose.
+    let side = |from_last: bool, length: f64, cells: usize| -> Option<Vec<f64>> {
+        let column = |k: usize| if from_last { last - k } else { k };
         // Distance from the outflow along the line to the places above or below the points of the line j = 0, and y there.
         let beside = |k: usize| line.reached(from_last, x[column(k)]);
         let all: Vec<[f64; 2]> = (0..=wake + cells).map_while(beside).collect();
@@ -160,12 +154,8 @@ fn beside(line: &Enclosure, wake: usize, (x, y): (&[f64], &[f64])) -> Option<Vec
         places.extend(more[1..].iter().map(|s| from + s));
         Some(places)
     };
-    let lower = side((false, &|k| k), middle, nose - wake)?;
-    let upper = side((true, &|k| last - k), line.length() - middle, last - wake - nose)?;
-    Some(
-        lower
-            .into_iter()
-            .chain(upper.into_iter().rev().skip(1).map(|t| line.length() - t))
-            .collect(),
-    )
+    let lower = side(false, middle, nose - wake)?;
+    let upper = side(true, line.length() - middle, last - wake - nose)?;
+    let upper = upper.into_iter().rev().skip(1).map(|t| line.length() - t);
+    Some(lower.into_iter().chain(upper).collect())
 }

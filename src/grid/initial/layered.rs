@@ -146,8 +146,12 @@ impl Clamped {
         // Row k: lower (k − 1), 2 (lower + upper) k, upper (k + 1), of which the first has no lower part.
         let mut upper = vec![0.0; n];
         let mut second = vec![[0.0; 2]; n];
-        for k in 0..n - 1 {
-            let (after, h) = (slope(k), knots[k + 1] - knots[k]);
+        for k in 0..n {
+            let (after, h) = match end {
+                _ if k + 1 < n => (slope(k), knots[k + 1] - knots[k]),
+                Some(end) => (end, 0.0),
+                None => break,
+            };
             let (lower, before) =
                 if k == 0 { (0.0, direction) } else { (knots[k] - knots[k - 1], slope(k - 1)) };
             let (past, known) =
@@ -155,12 +159,6 @@ impl Clamped {
             let pivot = 2.0 * (lower + h) - lower * past;
             upper[k] = h / pivot;
             second[k] = [0, 1].map(|c| (6.0 * (after[c] - before[c]) - lower * known[c]) / pivot);
-        }
-        if let Some(end) = end {
-            let (lower, before) = (knots[n - 1] - knots[n - 2], slope(n - 2));
-            let pivot = 2.0 * lower - lower * upper[n - 2];
-            second[n - 1] =
-                [0, 1].map(|c| (6.0 * (end[c] - before[c]) - lower * second[n - 2][c]) / pivot);
         }
         for k in (0..n - 1).rev() {
             second[k] = [0, 1].map(|c| second[k][c] - upper[k] * second[k + 1][c]);

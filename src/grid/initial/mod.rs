@@ -73,9 +73,6 @@ pub fn build(outline: &Outline, settings: &InitialSettings) -> InitialGrid {
 
 /// [`build`] for grids that live on a device: `march` is the hyperbolic march with a given dissipation and
 /// counts folded cells, `take` uploads a grid made on the host.
-///
-/// # Errors
-/// The errors of the two functions.
 pub(crate) fn build_with<G, E>(
     outline: &Outline,
     settings: &InitialSettings,
@@ -83,11 +80,8 @@ pub(crate) fn build_with<G, E>(
     take: impl FnOnce(Grid) -> Result<G, E>,
 ) -> Result<InitialGrid<G>, E> {
     let mut notes = Vec::new();
-    if let Outer::Enclosed(enclosed) = outline.outer {
-        let (grid, method) = inside::build(outline, enclosed, settings, &mut notes);
-        return taken(grid, method, notes, take);
-    }
-    if settings.method == InitialMethod::Hyperbolic {
+    let is_enclosed = matches!(outline.outer, Outer::Enclosed(_));
+    if settings.method == InitialMethod::Hyperbolic && !is_enclosed {
         for factor in [1.0, 2.0, 4.0] {
             let dissipation = factor * settings.dissipation;
             let Some((grid, 0)) = march(dissipation)? else { continue };
@@ -101,20 +95,11 @@ pub(crate) fn build_with<G, E>(
         notes
             .push("the hyperbolic march folded at every dissipation; marched along normals".into());
     }
-    let (grid, method) = match settings.method {
-        InitialMethod::Transfinite => (outline::interpolate(outline), InitialMethod::Transfinite),
+    let (grid, method) = match (outline.outer, settings.method) {
+        (Outer::Enclosed(enclosed), _) => inside::build(outline, enclosed, settings, &mut notes),
+        (_, method @ InitialMethod::Transfinite) => (outline::interpolate(outline), method),
         _ => (normal::march(outline, &mut notes), InitialMethod::Normal),
     };
-    taken(grid, method, notes, take)
-}
-
-/// A grid made on the host, with a note on its folded cells.
-fn taken<G, E>(
-    grid: Grid,
-    method: InitialMethod,
-    mut notes: Vec<String>,
-    take: impl FnOnce(Grid) -> Result<G, E>,
-) -> Result<InitialGrid<G>, E> {
     let folded = folds(&grid);
     if folded > 0 {
         notes.push(format!("{folded} cells of the initial grid are folded"));
