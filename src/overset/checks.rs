@@ -128,13 +128,6 @@ pub struct Checks {
     pub findings: Vec<Finding>,
 }
 
-impl Checks {
-    /// The narrowest gap; `None` if no grid bridges one.
-    pub fn narrowest(&self) -> Option<f64> {
-        self.gaps.iter().map(|gap| gap.distance).min_by(f64::total_cmp)
-    }
-}
-
 /// Checks the grids of elements together, and against a background if there is one.
 pub fn check(
     elements: &[Subject<'_>],

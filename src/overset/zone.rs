@@ -187,7 +187,10 @@ impl Background {
             place += step;
             places.push(place);
         }
-        places.iter_mut().for_each(|s| *s *= self.far_field / place);
+        let scale = self.far_field / place;
+        for place in &mut places {
+            *place *= scale;
+        }
         if let Some(last) = places.last_mut() {
             *last = self.far_field;
         }
