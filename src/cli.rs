@@ -31,7 +31,6 @@ use gridgen::files::{PAGE_FILE, REPORT_FILE};
 use gridgen::generate::{RESTART_EVERY, RunOptions, run_file};
 use gridgen::ranks::Job;
 
-pub use self::failure::exit_code;
 use self::failure::{CommandFailure, code_if};
 use self::named::KeyArguments;
 use self::progress::Reporter;
@@ -201,7 +200,7 @@ fn report(failure: CommandFailure, terminal: &Terminal) -> u8 {
         CommandFailure::Usage(kind, message) => explain(&Cli::command().error(kind, message)),
         CommandFailure::Message { message, hint, class } => {
             terminal.error(&message, hint.as_deref());
-            exit_code(class)
+            class.exit_code()
         }
     }
 }
