@@ -286,7 +286,7 @@ impl GridArguments {
         let several = named || ranks.job.is_some();
         if several && self.export_jacobian.is_some() {
             let message = "--export-jacobian writes the system of one GPU: name one with --devices, and start one process";
-            return Err(CommandFailure::usage(ErrorKind::ArgumentConflict, message));
+            return Err(CommandFailure::Usage(ErrorKind::ArgumentConflict, message.to_owned()));
         }
         Ok(())
     }

@@ -63,7 +63,7 @@ impl AirfoilArguments {
             }
         } else if !self.set.is_empty() {
             let message = "--set replaces keys of a case file or of a section by its name";
-            return Err(CommandFailure::usage(ErrorKind::ArgumentConflict, message));
+            return Err(CommandFailure::Usage(ErrorKind::ArgumentConflict, message.to_owned()));
         } else {
             let airfoil = match designation(&self.section) {
                 Some(designation) => airfoil_from_naca(designation, TrailingEdge::AsGiven),

@@ -17,10 +17,6 @@ pub(super) enum CommandFailure {
 }
 
 impl CommandFailure {
-    pub(super) fn usage(kind: ErrorKind, message: &str) -> Self {
-        Self::Usage(kind, message.to_owned())
-    }
-
     /// The failure for input or files that cannot be used.
     pub(super) fn input(message: &(impl ToString + ?Sized), hint: Option<&str>) -> Self {
         Self::Message {

@@ -103,8 +103,7 @@ impl MachineArguments {
     /// Checks the arguments, and meets the other processes of a launcher.
     pub(super) fn begin(&mut self) -> Result<Option<Arc<Job>>, CommandFailure> {
         let named = self.devices.as_deref().unwrap_or_default();
-        let refused =
-            |message: String| CommandFailure::usage(ErrorKind::ArgumentConflict, &message);
+        let refused = |message| CommandFailure::Usage(ErrorKind::ArgumentConflict, message);
         self.backend.check_devices(named).map_err(refused)?;
         self.ranks.meet()?;
         Ok(self.ranks.job.clone())

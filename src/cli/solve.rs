@@ -137,7 +137,7 @@ impl SolveArguments {
             if given && !factors {
                 let message =
                     format!("{option} is for preconditioners with factors: dilu, dic, ilu0, ic0");
-                return Err(CommandFailure::usage(ErrorKind::ArgumentConflict, &message));
+                return Err(CommandFailure::Usage(ErrorKind::ArgumentConflict, message));
             }
         }
         Ok(())
