@@ -271,7 +271,7 @@ impl CommonArguments {
             threads: self.compute.threads,
             restart_every: Duration::from_secs(self.restart_every),
             force: self.compute.force,
-            job: self.compute.machine.ranks.job.clone(),
+            job: self.compute.machine.job.clone(),
             strict: self.strict,
             ..RunOptions::new(output)
         }
@@ -281,9 +281,9 @@ impl CommonArguments {
 impl GridArguments {
     /// Checks the relations between arguments that clap does not know.
     fn check(&self) -> Result<(), CommandFailure> {
-        let MachineArguments { devices, ranks, .. } = &self.common.compute.machine;
+        let MachineArguments { devices, job, .. } = &self.common.compute.machine;
         let named = devices.as_ref().is_some_and(|devices| devices.len() > 1);
-        let several = named || ranks.job.is_some();
+        let several = named || job.is_some();
         if several && self.export_jacobian.is_some() {
             let message = "--export-jacobian writes the system of one GPU: name one with --devices, and start one process";
             return Err(CommandFailure::Usage(ErrorKind::ArgumentConflict, message.to_owned()));

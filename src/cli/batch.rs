@@ -52,7 +52,7 @@ impl BatchArguments {
             let hint = "give each case a name of its own: name = \"…\"";
             return Err(CommandFailure::input(&message, Some(hint)));
         }
-        if let Some(job) = &self.common.compute.machine.ranks.job {
+        if let Some(job) = &self.common.compute.machine.job {
             job.compare(&self.comparison(&read))?;
         }
         listen(terminal);
@@ -104,7 +104,7 @@ impl BatchArguments {
             cases: &cases,
             verbose: *verbose,
             done: AtomicUsize::new(0),
-            job: machine.ranks.job.as_deref(),
+            job: machine.job.as_deref(),
         };
         let results = run_batch(&cases, &options, &follower);
         follower.bar.finish_and_clear();

@@ -94,9 +94,9 @@ impl MoveArguments {
         let wall = self.to.as_deref().map(points::read).transpose()?;
         let reference = open_reference(&self.reference, &options)?;
         let [ni, nj] = [reference.grid().ni, reference.grid().nj];
-        let MachineArguments { backend, devices, ranks } = &self.machine;
+        let MachineArguments { backend, devices, job, .. } = &self.machine;
         let (machine, notice) =
-            Machine::for_points(*backend, devices.as_deref(), ranks.job.as_ref(), ni * nj)?;
+            Machine::for_points(*backend, devices.as_deref(), job.as_ref(), ni * nj)?;
         if let Some(notice) = &notice {
             terminal.note(notice);
         }
@@ -143,7 +143,7 @@ impl MoveArguments {
 
     /// Whether this process writes the files: of several the first does.
     fn writes(&self) -> bool {
-        self.machine.ranks.job.as_ref().is_none_or(|job| job.is_first())
+        self.machine.job.as_ref().is_none_or(|job| job.is_first())
     }
 
     /// Moves the grid and writes all but the mesh.

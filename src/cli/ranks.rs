@@ -4,13 +4,12 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use clap::Args;
 use clap::builder::TypedValueParser;
 use clap::error::ErrorKind;
+use clap::{Args, ValueEnum};
 use gridgen::error::{Error, ErrorClass};
 use gridgen::generate::BackendChoice;
 use gridgen::ranks::{Failure as Outcome, Job, OnFailure, RankPlace, RanksError, Rendezvous};
-use serde::Deserialize;
 
 use super::failure::CommandFailure;
 use super::terminal::Terminal;
@@ -19,21 +18,14 @@ use super::values::words;
 /// Time that a process has to end by itself once another one has failed.
 const GRACE: Duration = Duration::from_secs(20);
 
-/// The choices of ranks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+/// The choices of ranks; their documentation is the help.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum RanksChoice {
-    /// The processes that a launcher has started.
+    /// The processes that srun, mpirun or torchrun has started, a GPU each
     Launcher,
-    /// Threads of this process.
+    /// Threads of this process, which is on its own
     Threads,
 }
-
-/// Values of `--ranks`.
-const RANKS: [(&str, &str); 2] = [
-    ("launcher", "The processes that srun, mpirun or torchrun has started, a GPU each"),
-    ("threads", "Threads of this process, which is on its own"),
-];
 
 /// Values of `--backend`.
 const BACKENDS: [(&str, &str); 3] = [
@@ -46,11 +38,18 @@ pub(super) fn backends() -> impl TypedValueParser<Value = BackendChoice> {
     words(&BACKENDS)
 }
 
-/// Arguments of every command that processes can share.
+/// Arguments of the machine, and of the processes that share the work.
 #[derive(Debug, Args)]
-pub(super) struct RankArguments {
+pub(super) struct MachineArguments {
+    /// Where to compute; auto takes a GPU if there is one and the grid is large enough to be faster there.
+    #[arg(long, default_value = "auto", value_parser = backends())]
+    pub(super) backend: BackendChoice,
+    /// GPUs to use, by number: 0,1; of a batch each takes whole cases [default: one, and for large grids as many as
+    /// help].
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(super) devices: Option<Vec<usize>>,
     /// Processes or threads that share the work [default: the processes of a launcher, where one is found].
-    #[arg(long, value_name = "WHO", value_parser = words::<RanksChoice>(&RANKS))]
+    #[arg(long, value_name = "WHO")]
     ranks: Option<RanksChoice>,
     /// Meeting point of processes: a port of the host of rank 0, host:port, or a file in a folder that all
     /// share, file:PATH [default: where the launcher says].
@@ -64,9 +63,18 @@ pub(super) struct RankArguments {
     pub(super) job: Option<Arc<Job>>,
 }
 
-impl RankArguments {
+impl MachineArguments {
+    /// Checks the arguments, and meets the other processes of a launcher.
+    pub(super) fn begin(&mut self) -> Result<Option<Arc<Job>>, CommandFailure> {
+        let named = self.devices.as_deref().unwrap_or_default();
+        let refused = |message| CommandFailure::Usage(ErrorKind::ArgumentConflict, message);
+        self.backend.check_devices(named).map_err(refused)?;
+        self.meet()?;
+        Ok(self.job.clone())
+    }
+
     /// Meets the other processes of the launcher, if there are any.
-    pub(super) fn meet(&mut self) -> Result<(), Error> {
+    fn meet(&mut self) -> Result<(), Error> {
         let named = self.ranks == Some(RanksChoice::Launcher);
         if self.ranks == Some(RanksChoice::Threads) {
             return Ok(());
@@ -82,31 +90,6 @@ impl RankArguments {
         let job = Job::meet(place, self.rendezvous.clone(), Duration::from_secs(self.wait))?;
         self.job = Some(Arc::new(job));
         Ok(())
-    }
-}
-
-/// Arguments of the machine, and of the processes that share the work.
-#[derive(Debug, Args)]
-pub(super) struct MachineArguments {
-    /// Where to compute; auto takes a GPU if there is one and the grid is large enough to be faster there.
-    #[arg(long, default_value = "auto", value_parser = backends())]
-    pub(super) backend: BackendChoice,
-    /// GPUs to use, by number: 0,1; of a batch each takes whole cases [default: one, and for large grids as many as
-    /// help].
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub(super) devices: Option<Vec<usize>>,
-    #[command(flatten)]
-    pub(super) ranks: RankArguments,
-}
-
-impl MachineArguments {
-    /// Checks the arguments, and meets the other processes of a launcher.
-    pub(super) fn begin(&mut self) -> Result<Option<Arc<Job>>, CommandFailure> {
-        let named = self.devices.as_deref().unwrap_or_default();
-        let refused = |message| CommandFailure::Usage(ErrorKind::ArgumentConflict, message);
-        self.backend.check_devices(named).map_err(refused)?;
-        self.ranks.meet()?;
-        Ok(self.ranks.job.clone())
     }
 }
 

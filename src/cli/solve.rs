@@ -164,7 +164,7 @@ impl SolveArguments {
             devices: compute.machine.devices.clone(),
             threads: compute.threads,
             force: compute.force,
-            job: compute.machine.ranks.job.clone(),
+            job: compute.machine.job.clone(),
             ..matrix
         }
     }
