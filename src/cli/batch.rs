@@ -8,9 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use clap::Args;
 use gridgen::case::{CaseError, CaseFile, WallPoints};
 use gridgen::error::{Error, ErrorClass};
-use gridgen::generate::{
-    BatchObserver, BatchOptions, BatchResult, Summary, default_jobs, run_batch,
-};
+use gridgen::generate::{BatchObserver, BatchResult, Summary, default_jobs, run_batch};
 use gridgen::internals::digest;
 use gridgen::ranks::{Failure, Job};
 use indicatif::ProgressBar;
@@ -94,9 +92,8 @@ impl BatchArguments {
             };
             rows.push(CaseRow::new(file, &result));
         }
-        let run = self.common.options(self.common.compute.output.clone());
-        let jobs = self.jobs.unwrap_or_else(|| default_jobs(&cases, &run));
-        let options = BatchOptions { run, jobs };
+        let options = self.common.options(self.common.compute.output.clone());
+        let jobs = self.jobs.unwrap_or_else(|| default_jobs(&cases, &options));
         let ComputeArguments { machine, verbose, .. } = &self.common.compute;
         let template = "{elapsed} {bar:40} {pos} of {len} {wide_msg}";
         let follower = Follower {
@@ -106,7 +103,7 @@ impl BatchArguments {
             done: AtomicUsize::new(0),
             job: machine.job.as_deref(),
         };
-        let results = run_batch(&cases, &options, &follower);
+        let results = run_batch(&cases, &options, jobs, &follower);
         follower.bar.finish_and_clear();
         for ((place, case), result) in places.into_iter().zip(&cases).zip(results) {
             let name = case.name.clone();

@@ -23,25 +23,6 @@ use crate::run::{MachinePool, Progress, RunOptions, demand, gpus_of, memory_byte
 /// Most jobs of a GPU where none are named: more of them, in groups or not, take longer (docs/performance.md).
 const GPU_JOBS: usize = 16;
 
-/// Number of cases that are run.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct BatchOptions {
-    /// Options of each run; its files go to `output/<name of the case>`. Unless `threads` says
-    /// otherwise each case gets its share of the processor's threads. With `force` cases are run whose
-    /// results are there.
-    pub run: RunOptions,
-    /// Cases at a time; one at least for each GPU that `run` names.
-    pub jobs: usize,
-}
-
-impl BatchOptions {
-    /// `jobs` cases at a time with the options `run`.
-    pub const fn new(run: RunOptions, jobs: usize) -> Self {
-        Self { run, jobs }
-    }
-}
-
 /// Receiver of what happens in a batch, from several threads.
 pub trait BatchObserver: Sync {
     /// Case `index` is done with.
@@ -52,7 +33,11 @@ pub trait BatchObserver: Sync {
     }
 }
 
-/// Runs cases, `jobs` at a time, and returns their results in the same order.
+/// Runs cases, `jobs` at a time and one at least for each GPU that the options name, and returns their results in the
+/// same order.
+///
+/// The files of a case go to `output/<name of the case>`. Unless `threads` says otherwise each case gets its share of
+/// the processor's threads. With `force` cases are run whose results are there.
 ///
 /// The processes of a job share the cases out among them: each takes the next one as it becomes free. The
 /// first has all results; of a rank that is lost it is the case that it was at work on.
@@ -66,23 +51,24 @@ pub trait BatchObserver: Sync {
 /// file in its folder.
 pub fn run_batch(
     cases: &[CaseFile],
-    options: &BatchOptions,
+    options: &RunOptions,
+    jobs: usize,
     observer: &dyn BatchObserver,
 ) -> Vec<BatchResult> {
-    let gpus = options.run.devices.as_deref().unwrap_or_default();
-    let jobs = options.jobs.max(gpus.len()).clamp(1, cases.len().max(1));
+    let gpus = options.devices.as_deref().unwrap_or_default();
+    let jobs = jobs.max(gpus.len()).clamp(1, cases.len().max(1));
     let all = thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let threads = options.run.threads.unwrap_or((all / jobs).max(1));
-    let device = options.run.job.as_ref().map_or(0, |job| job.place().local_rank);
+    let threads = options.threads.unwrap_or((all / jobs).max(1));
+    let device = options.job.as_ref().map_or(0, |job| job.place().local_rank);
     let pool = Arc::new(MachinePool::new(jobs.div_ceil(gpus.len().max(1))));
     let each = RunOptions {
         threads: Some(threads),
         device,
         job: None,
         pool: Some(pool.clone()),
-        ..options.run.clone()
+        ..options.clone()
     };
-    let job = options.run.job.as_deref().filter(|job| job.size() > 1);
+    let job = options.job.as_deref().filter(|job| job.size() > 1);
     let order = order(cases, pool.is_grouped());
     let next = AtomicUsize::new(0);
     let results: Vec<Mutex<BatchResult>> =
@@ -124,7 +110,7 @@ pub fn run_batch(
     let mut for_all = for_all.into_inner();
     for_all.sort_unstable();
     // With all threads and all GPUs.
-    let all = RunOptions { pool: each.pool.clone(), ..options.run.clone() };
+    let all = RunOptions { pool: each.pool.clone(), ..options.clone() };
     for index in for_all {
         if observer.cancelled() {
             break;

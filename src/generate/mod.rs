@@ -19,7 +19,7 @@ mod shared;
 mod solve;
 
 pub use self::assembly::{RunResult, check_assembly, solve_elements};
-pub use self::batch::{BatchObserver, BatchOptions, default_jobs, run_batch};
+pub use self::batch::{BatchObserver, default_jobs, run_batch};
 pub use self::files::BACKGROUND;
 pub use self::movement::{DerivativesAt, open_reference};
 pub use self::pipeline::{generate, make_grid, make_grid_around, make_grids, run, run_file};

@@ -9,8 +9,8 @@ use gridgen::cascade::{BladePassage, StripEnd, passage_blocks};
 use gridgen::case::{Case, CaseFile, SolverOptions};
 use gridgen::error::Error;
 use gridgen::generate::{
-    BackendChoice, BatchObserver, BatchOptions, BatchResult, GridResult, MachinePool, Progress,
-    RunOptions, make_grid, run, run_batch,
+    BackendChoice, BatchObserver, BatchResult, GridResult, MachinePool, Progress, RunOptions,
+    make_grid, run, run_batch,
 };
 use gridgen::grid::quality::interfaces;
 use gridgen::solver::history::NewtonStep;
@@ -106,9 +106,9 @@ impl BatchObserver for Nobody {
 fn a_batch_with_more_jobs_than_gpus_ends() {
     let folder = tempfile::tempdir().unwrap();
     let cases: Vec<CaseFile> = (0..20).map(|k| case(&(2408 + k).to_string()).into()).collect();
-    let options = BatchOptions::new(options(folder.path(), &[0, 1]), 4);
+    let options = options(folder.path(), &[0, 1]);
 
-    let results = run_batch(&cases, &options, &Nobody);
+    let results = run_batch(&cases, &options, 4, &Nobody);
 
     for (case, result) in cases.iter().zip(&results) {
         assert!(
