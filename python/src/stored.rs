@@ -115,7 +115,7 @@ impl StoredGrid {
     pub(crate) fn is_current(&self) -> Result<bool, Error> {
         let report: serde_json::Value =
             serde_json::from_str(&self.texts.report).unwrap_or_default();
-        Ok(report["fingerprint"] == fingerprint(&self.problem()?.case)?)
+        Ok(report["fingerprint"] == fingerprint(self.problem()?.case)?)
     }
 
     /// The reference of movements.

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::files::{BACKGROUND, OutputFiles};
 use super::rank::SolveOptions;
-use super::restart::fingerprint_of;
+use super::restart::fingerprint;
 use super::result::GridResult;
 use super::solve::solve;
 use crate::backend::DeviceError;
@@ -146,7 +146,7 @@ impl RunResult {
             timing: self.timing.clone(),
             backend: self.elements[0].backend.clone(),
             threads: self.elements[0].threads,
-            fingerprint: fingerprint_of(&self.placed.case)?,
+            fingerprint: fingerprint(self.placed.case.clone())?,
             notes: self.notices.clone(),
         })))
     }

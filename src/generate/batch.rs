@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::files::OutputFiles;
 use super::pipeline::run_file;
-use super::restart::{fingerprint_of, identity};
+use super::restart::{fingerprint, identity};
 use super::shared::{BatchResult, Client, Summary, serve};
 use crate::case::{Case, CaseFile, GridOptions};
 use crate::files;
@@ -195,9 +195,9 @@ fn finished(case: &CaseFile, folder: &Path) -> Option<Summary> {
     let report = fs::read(folder.join(files::REPORT_FILE)).ok()?;
     let report: Value = serde_json::from_slice(&report).ok()?;
     let placed = case.settle().ok()?;
-    let (fingerprint, names) =
-        (fingerprint_of(&placed.case), OutputFiles::of(&placed).names_if_good());
-    let same = report["verdict"]["good"] == true && report["fingerprint"] == fingerprint.ok()?;
+    let names = OutputFiles::of(&placed).names_if_good();
+    let fingerprint = fingerprint(placed.case).ok()?;
+    let same = report["verdict"]["good"] == true && report["fingerprint"] == fingerprint;
     let complete = names.iter().all(|name| folder.join(name).exists());
     // The report of several elements has one of each.
     let reports =

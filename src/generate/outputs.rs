@@ -319,7 +319,7 @@ fn report_of(
         geometry: serde_json::to_value(&case.geometry).unwrap_or_default(),
         backend: result.backend.clone(),
         threads: result.threads,
-        fingerprint: fingerprint(case)?,
+        fingerprint: fingerprint(case.clone())?,
         coordinates_digest: coordinates_digest(case),
         wedge: result.problem.wedge,
         notes: [result.notices.as_slice(), &result.events].concat(),

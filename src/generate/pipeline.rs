@@ -3,7 +3,7 @@
 use super::assembly::{self, RunResult};
 use super::outputs;
 use super::rank::SolveOptions;
-use super::restart::fingerprint_of;
+use super::restart::fingerprint;
 use super::result::{GridResult, of_first};
 use super::solve::solve_logged;
 use crate::case::{AssemblyError, Case, CaseFile, PlacedCase, Problem};
@@ -255,7 +255,7 @@ fn check(
             ("a grid of", format!("{ni} × {nj} points"))
         }));
         compared.push(("a family of", format!("{} grids", options.grids)));
-        let digest = fingerprint_of(&placed.case)?;
+        let digest = fingerprint(placed.case.clone())?;
         compared.push(("the case and the program of fingerprint", digest));
         job.compare(&compared)?;
     }

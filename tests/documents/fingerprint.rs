@@ -82,7 +82,7 @@ fn case(more: &str) -> Case {
 
 #[test]
 fn every_key_is_part_of_the_fingerprint() {
-    let print = |more: &str| fingerprint(&case(more).settle().unwrap().case).unwrap();
+    let print = |more: &str| fingerprint(case(more).settle().unwrap().case).unwrap();
     let base = print("");
 
     assert_eq!(print("grid.far_field = 15.0\n"), base, "a default that is given");
