@@ -40,7 +40,8 @@ pub(super) fn solve_logged(
     log: &mut RunLog<'_>,
 ) -> Result<GridResult, Error> {
     log.notices.splice(0..0, problem.notices.iter().cloned());
-    let _at_last = AtRest(machine);
+    // After an error or a panic too: others of its group would wait for it. The error of the solve is the one reported.
+    scopeguard::defer! { let _ = machine.rest(); }
     let mut result = first_good(problem, machine, options, log)?;
     machine.rest()?;
     result.notices.splice(0..0, std::mem::take(&mut log.notices));
@@ -55,16 +56,6 @@ pub(super) fn solve_logged(
     result.timing = log.timing.clone();
     result.backend = machine.name();
     Ok(result)
-}
-
-/// Lets a machine rest where its solve ends by an error or a panic too: others of its group would wait for it.
-struct AtRest<'a>(&'a Machine);
-
-impl Drop for AtRest<'_> {
-    fn drop(&mut self) {
-        // The error of the solve is reported, not this one.
-        let _ = self.0.rest();
-    }
 }
 
 /// The first good grid of the problem and its retry plan.
