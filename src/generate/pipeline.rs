@@ -53,8 +53,7 @@ pub fn run(
     options: &RunOptions,
     progress: &mut dyn Progress,
 ) -> Result<GridResult, Error> {
-    let opening = Opening::of(case, options);
-    section(|| Ok(case.settle()?), opening, true, options, progress)
+    section(|| Ok(case.settle()?), Opening::of(case, options), true, options, progress)
 }
 
 /// [`run`] on a machine that is there already, whatever the options name: for tests.
@@ -88,8 +87,7 @@ pub fn make_grid(
     options: &RunOptions,
     progress: &mut dyn Progress,
 ) -> Result<GridResult, Error> {
-    let opening = Opening::of(case, options);
-    section(|| Ok(case.settle()?), opening, false, options, progress)
+    section(|| Ok(case.settle()?), Opening::of(case, options), false, options, progress)
 }
 
 /// Makes a grid around a section in memory. The case gives all but the contour, the trailing
