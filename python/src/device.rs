@@ -62,17 +62,17 @@ pub(crate) fn capsule<'py>(
         dtype_f64(),
         vec![shape[1], shape[0]],
     );
-    let (tensor, name, destructor): (*mut c_void, _, ffi::PyCapsule_Destructor) = if versioned {
-        (pack_versioned(nodes.clone(), info, READ_ONLY).cast(), VERSIONED, free_versioned)
+    let (tensor, name): (*mut c_void, _) = if versioned {
+        (pack_versioned(nodes.clone(), info, READ_ONLY).cast(), VERSIONED)
     } else {
-        (pack(nodes.clone(), info).cast(), UNVERSIONED, free)
+        (pack(nodes.clone(), info).cast(), UNVERSIONED)
     };
     let tensor = NonNull::new(tensor).ok_or_else(|| PyBufferError::new_err("no tensor"))?;
     // SAFETY: the tensor stays valid until its deleter is called: by the consumer, who renames the capsule,
     // or by the destructor of a capsule that still has its name.
     #[allow(unsafe_code, reason = "DLPack is an interface of C")]
     unsafe {
-        PyCapsule::new_with_pointer_and_destructor(py, tensor, name, Some(destructor))
+        PyCapsule::new_with_pointer_and_destructor(py, tensor, name, Some(free))
     }
 }
 
@@ -80,30 +80,7 @@ pub(crate) fn capsule<'py>(
 #[allow(unsafe_code, reason = "DLPack is an interface of C")]
 unsafe extern "C" fn free(capsule: *mut ffi::PyObject) {
     // SAFETY: Python calls this once, with the capsule, attached to the interpreter.
-    unsafe {
-        if ffi::PyCapsule_IsValid(capsule, UNVERSIONED.as_ptr()) == 1 {
-            let tensor = ffi::PyCapsule_GetPointer(capsule, UNVERSIONED.as_ptr());
-            let tensor = tensor.cast::<DLManagedTensor>();
-            if let Some(delete) = (*tensor).deleter {
-                delete(tensor);
-            }
-        }
-    }
-}
-
-/// Frees the tensor of a versioned capsule that no consumer has taken.
-#[allow(unsafe_code, reason = "DLPack is an interface of C")]
-unsafe extern "C" fn free_versioned(capsule: *mut ffi::PyObject) {
-    // SAFETY: see `free`.
-    unsafe {
-        if ffi::PyCapsule_IsValid(capsule, VERSIONED.as_ptr()) == 1 {
-            let tensor = ffi::PyCapsule_GetPointer(capsule, VERSIONED.as_ptr());
-            let tensor = tensor.cast::<DLManagedTensorVersioned>();
-            if let Some(delete) = (*tensor).deleter {
-                delete(tensor);
-            }
-        }
-    }
+    drop(unsafe { Owner::of(capsule) });
 }
 
 /// Waits until a device has read borrowed memory, even if the work failed. It must be dropped before that
@@ -175,8 +152,12 @@ impl Borrowed {
         // Without a queue no ordering is requested.
         stream.set_item("stream", device.queue().map_or(-1, u64::cast_signed))?;
         let capsule = array.call_method("__dlpack__", (), Some(&stream))?;
-        let borrowed = Self::taken(&capsule)?;
-        let tensor = borrowed.tensor();
+        // SAFETY: the capsule lives, and this thread is attached.
+        #[allow(unsafe_code, reason = "DLPack is an interface of C")]
+        let owner = unsafe { Owner::of(capsule.as_ptr()) };
+        let none = || PyBufferError::new_err("__dlpack__ gave no capsule of a tensor");
+        let owner = owner.ok_or_else(none)?;
+        let tensor = owner.tensor();
         // SAFETY: a DLPack array has as many values of each list as it has dimensions; missing strides mean
         // contiguous rows.
         #[allow(unsafe_code, reason = "DLPack is an interface of C")]
@@ -201,40 +182,37 @@ impl Borrowed {
         let strides = strides.unwrap_or_else(|| {
             (0..shape.len()).map(|axis| wanted[axis + 1..].iter().product()).collect()
         });
+        let strides = strides.into_iter().map(i64::cast_unsigned).collect();
         let at = (tensor.data as u64 + tensor.byte_offset, strides);
-        let at = (at.0, at.1.into_iter().map(i64::cast_unsigned).collect());
-        Ok(Self { _owner: borrowed, at })
-    }
-
-    /// Takes the tensor of a capsule, and marks the capsule as used.
-    #[allow(unsafe_code, reason = "DLPack is an interface of C")]
-    fn taken(capsule: &Bound<'_, PyAny>) -> PyResult<Owner> {
-        let at = capsule.as_ptr();
-        // SAFETY: a capsule with this name contains a tensor of this type, which belongs to whoever renames
-        // the capsule.
-        unsafe {
-            for (name, used) in [UNVERSIONED, VERSIONED].into_iter().zip(USED) {
-                if ffi::PyCapsule_IsValid(at, name.as_ptr()) != 1 {
-                    continue;
-                }
-                let tensor = ffi::PyCapsule_GetPointer(at, name.as_ptr());
-                if ffi::PyCapsule_SetName(at, used.as_ptr()) != 0 {
-                    return Err(PyErr::fetch(capsule.py()));
-                }
-                let plain = name == UNVERSIONED;
-                let owner = if plain {
-                    NonNull::new(tensor.cast()).map(Owner::Plain)
-                } else {
-                    NonNull::new(tensor.cast()).map(Owner::Versioned)
-                };
-                return owner.ok_or_else(|| PyBufferError::new_err("no tensor"));
-            }
-        }
-        Err(PyBufferError::new_err("__dlpack__ gave no capsule of a tensor"))
+        Ok(Self { _owner: owner, at })
     }
 }
 
 impl Owner {
+    /// The tensor of a capsule, which is marked as used; `None` if the capsule has no tensor any more.
+    ///
+    /// # Safety
+    /// The calling thread is attached to the interpreter, and the capsule is an object that lives.
+    #[allow(unsafe_code, reason = "DLPack is an interface of C")]
+    unsafe fn of(capsule: *mut ffi::PyObject) -> Option<Self> {
+        // SAFETY: a capsule with this name contains a tensor of this type, which belongs to whoever renames
+        // the capsule.
+        unsafe {
+            let named = |name: &CStr| ffi::PyCapsule_IsValid(capsule, name.as_ptr()) == 1;
+            let names = [UNVERSIONED, VERSIONED].into_iter().zip(USED);
+            let (name, used) = names.into_iter().find(|(name, _)| named(name))?;
+            let tensor = ffi::PyCapsule_GetPointer(capsule, name.as_ptr());
+            if ffi::PyCapsule_SetName(capsule, used.as_ptr()) != 0 {
+                return None;
+            }
+            if name == UNVERSIONED {
+                NonNull::new(tensor.cast()).map(Self::Plain)
+            } else {
+                NonNull::new(tensor.cast()).map(Self::Versioned)
+            }
+        }
+    }
+
     #[allow(unsafe_code, reason = "DLPack is an interface of C")]
     fn tensor(&self) -> &DLTensor {
         // SAFETY: the tensor is valid until its owner is dropped.
