@@ -171,7 +171,7 @@ class Reference:
 
     def unmoved(self) -> Moved:
         """Return the unmoved grid as a `Moved`, which has derivatives."""
-        return Moved._from(self._native.unmoved(), self, None)
+        return Moved._from(self._native.move_to(None), self, None)
 
     def move_to(self, wall: ArrayLike) -> Moved:
         """Move the grid to other wall points.
@@ -353,8 +353,7 @@ class Moved(Mesh):
 
 def _moved_again(reference: Reference, wall: NDArray[np.float64] | None) -> Moved:
     """Return an unpickled moved grid; one that is not good, too."""
-    native = reference._native.unmoved() if wall is None else reference._native.move_to(wall)
-    return Moved._from(native, reference, wall)
+    return Moved._from(reference._native.move_to(wall), reference, wall)
 
 
 def _pairs(name: str, array: NDArray[np.float64]) -> NDArray[np.float64]:

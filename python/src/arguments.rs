@@ -10,6 +10,7 @@ use std::time::Duration;
 use gridgen::case::{Table, Value};
 use gridgen::generate::{BackendChoice, RunOptions};
 use numpy::{PyReadonlyArrayDyn, PyUntypedArrayMethods};
+use pyo3::call::PyCallArgs;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
@@ -17,8 +18,8 @@ use serde::de::DeserializeOwned;
 
 use crate::errors::{in_python, refused};
 
-/// Interval between two checks for signals.
-pub(crate) const SIGNALS: Duration = Duration::from_millis(20);
+/// Longest time between two checks for signals.
+const SIGNALS: Duration = Duration::from_millis(20);
 
 /// The given keys of a case with their values in TOML's types; keys that are None are skipped.
 ///
@@ -72,7 +73,7 @@ fn value(value: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
         }
         Value::Table(items)
     } else if let Ok(array) = value.extract::<PyReadonlyArrayDyn<'_, f64>>() {
-        nested(array.as_array().iter().copied(), array.shape())
+        nested(&mut array.as_array().iter().copied(), array.shape())
     } else if value.cast::<PyList>().is_ok() || value.cast::<PyTuple>().is_ok() {
         let mut items = Vec::new();
         for item in value.try_iter()? {
@@ -88,14 +89,11 @@ fn value(value: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
 }
 
 /// Numbers in C order as nested lists.
-fn nested(mut numbers: impl Iterator<Item = f64>, shape: &[usize]) -> Value {
-    fn list(numbers: &mut dyn Iterator<Item = f64>, shape: &[usize]) -> Value {
-        match shape {
-            [] => Value::from(numbers.next().unwrap_or(f64::NAN)),
-            [first, rest @ ..] => Value::Array((0..*first).map(|_| list(numbers, rest)).collect()),
-        }
+fn nested(numbers: &mut dyn Iterator<Item = f64>, shape: &[usize]) -> Value {
+    match shape {
+        [] => Value::from(numbers.next().unwrap_or(f64::NAN)),
+        [first, rest @ ..] => Value::Array((0..*first).map(|_| nested(numbers, rest)).collect()),
     }
-    list(&mut numbers, shape)
 }
 
 /// A word as a variant of an enumeration of the library.
@@ -143,19 +141,15 @@ impl Compute {
     }
 }
 
-/// Runs multithreaded work without the GIL, in its own thread pool.
-///
-/// # Errors
-/// `RuntimeError` if the system cannot create threads.
+/// Runs multithreaded work without the GIL, in its own thread pool. A panic, which is a bug of gridgen, becomes an
+/// exception.
 pub(crate) fn in_pool<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     let pool = pool()?;
-    caught(py, || pool.install(work))
+    let done = py.detach(|| catch_unwind(AssertUnwindSafe(|| pool.install(work))));
+    done.map_err(|_| panicked())
 }
 
 /// A pool with one thread for each core.
-///
-/// # Errors
-/// `RuntimeError` if the system cannot create threads.
 pub(crate) fn pool() -> PyResult<rayon::ThreadPool> {
     rayon::ThreadPoolBuilder::new().build().map_err(|error| no_threads(&error))
 }
@@ -165,73 +159,71 @@ fn no_threads(error: &dyn std::error::Error) -> PyErr {
 }
 
 /// The call that waits for work in a separate thread.
-pub(crate) struct Caller {
+pub(crate) struct Caller<E> {
+    events: Sender<E>,
+    /// True if the call has a callback for events.
+    heard: bool,
     given_up: Arc<AtomicBool>,
-    iterations: Option<Sender<(f64, f64)>>,
 }
 
-impl Caller {
-    /// True if the call was abandoned: the work may end early.
+impl<E> Caller<E> {
+    /// True if the call is to raise an exception: the work may end early.
     pub(crate) fn has_given_up(&self) -> bool {
         self.given_up.load(Ordering::Relaxed)
     }
 
-    /// Reports an iteration and its residual, if the call has a callback.
-    pub(crate) fn report(&self, iteration: f64, residual: f64) {
-        if let Some(iterations) = &self.iterations {
-            let _ = iterations.send((iteration, residual));
+    /// Reports an event if the call has a callback.
+    pub(crate) fn report(&self, event: impl FnOnce() -> E) {
+        if self.heard {
+            let _ = self.events.send(event());
         }
     }
 }
 
-/// Runs work in a separate thread while this one checks for signals, and passes iterations to `callback`. The
-/// exception of either is raised at once; the abandoned work may then end early.
+/// Runs work in a separate thread while this one passes events to `on_event` and checks for signals, which only the
+/// main thread of Python receives. The exception of either is raised: at once, or if the call `waits`, after the work has
+/// ended, which it may do early.
 ///
 /// # Errors
-/// The exception of a signal or of `callback`, and `RuntimeError` for a panic or if the system cannot create
+/// The exception of a signal or of `on_event`, and `RuntimeError` for a panic or if the system cannot create
 /// threads.
-pub(crate) fn interruptible<T: Send + 'static>(
+pub(crate) fn attended<E, T>(
     py: Python<'_>,
-    callback: Option<&Bound<'_, PyAny>>,
-    work: impl FnOnce(&Caller) -> T + Send + 'static,
-) -> PyResult<T> {
+    on_event: Option<&Bound<'_, PyAny>>,
+    waits: bool,
+    work: impl FnOnce(&mut Caller<E>) -> T + Send + 'static,
+) -> PyResult<T>
+where
+    E: for<'py> PyCallArgs<'py> + Send + 'static,
+    T: Send + 'static,
+{
     let given_up = Arc::new(AtomicBool::new(false));
-    let ((done, mut end), (iterations, reported)) = (mpsc::channel(), mpsc::channel());
-    let iterations = callback.map(|_| iterations);
-    let caller = Caller { given_up: given_up.clone(), iterations };
-    let run = move || {
-        // After an abandoned call nobody receives the result.
-        let _ = done.send(catch_unwind(AssertUnwindSafe(|| work(&caller))));
-    };
-    let answer = || -> PyResult<()> {
-        for iteration in callback.iter().flat_map(|_| reported.try_iter()) {
-            callback.map(|callback| callback.call1(iteration)).transpose()?;
-        }
-        py.check_signals()
-    };
-    std::thread::Builder::new().spawn(run).map_err(|error| no_threads(&error))?;
+    let (events, mut receiver) = mpsc::channel();
+    let mut caller = Caller { events, heard: on_event.is_some(), given_up: given_up.clone() };
+    let working = std::thread::Builder::new().spawn(move || work(&mut caller));
+    let working = working.map_err(|error| no_threads(&error))?;
+    let mut raised = None;
     loop {
-        let (found, back) = py.detach(move || (end.recv_timeout(SIGNALS), end));
-        end = back;
-        // The last iterations come before the result.
-        answer().inspect_err(|_| given_up.store(true, Ordering::Relaxed))?;
-        match found {
-            Ok(Ok(found)) => return Ok(found),
-            Err(RecvTimeoutError::Timeout) => {}
-            Ok(Err(_)) | Err(RecvTimeoutError::Disconnected) => return Err(panicked()),
+        let (event, back) = py.detach(move || (receiver.recv_timeout(SIGNALS), receiver));
+        receiver = back;
+        let answered = match (event, on_event) {
+            // The work has ended, and all its events have been passed on.
+            (Err(RecvTimeoutError::Disconnected), _) => break,
+            (Ok(event), Some(on_event)) if raised.is_none() => on_event.call1(event).map(drop),
+            _ => Ok(()),
+        };
+        if let Err(exception) = answered.and_then(|()| py.check_signals()) {
+            given_up.store(true, Ordering::Relaxed);
+            if !waits {
+                return Err(exception);
+            }
+            raised.get_or_insert(exception);
         }
     }
+    let done = py.detach(|| working.join()).map_err(|_| panicked());
+    raised.map_or(done, Err)
 }
 
 fn panicked() -> PyErr {
     PyRuntimeError::new_err("gridgen panicked: please report what it was given")
-}
-
-/// Runs work without the GIL. A panic, which is a bug of gridgen, becomes an exception.
-///
-/// # Errors
-/// `RuntimeError` for a panic.
-pub(crate) fn caught<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
-    let done = py.detach(|| catch_unwind(AssertUnwindSafe(work)));
-    done.map_err(|_| panicked())
 }

@@ -10,10 +10,10 @@ use numpy::{IntoPyArray, PyArray2};
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::arguments::{Compute, values};
+use crate::arguments::{Caller, Compute, attended, values};
 use crate::errors::{raised, refused};
 use crate::grid::page_of;
-use crate::make::{CaseArgument, EventSender, attended};
+use crate::make::{CaseArgument, Event};
 
 /// Grids of several elements.
 #[pyclass(frozen, module = "gridgen._core")]
@@ -110,13 +110,12 @@ pub(crate) fn assembly(
     let mut options = compute.options(output.unwrap_or_default());
     options.force = force;
     options.strict = strict;
-    let solve = |mut reporter: EventSender<'_>| {
+    let made = attended(py, on_event.as_ref(), true, move |caller: &mut Caller<Event>| {
         if written {
-            run_file(&case, &options, &mut reporter)
+            run_file(&case, &options, caller)
         } else {
-            make_grids(&case, &options, &mut reporter)
+            make_grids(&case, &options, caller)
         }
-    };
-    let made = attended(py, solve, on_event.as_ref())?;
-    Ok(NativeAssembly(Box::new(made)))
+    })?;
+    made.map(|made| NativeAssembly(Box::new(made))).map_err(|error| raised(py, error))
 }

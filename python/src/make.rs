@@ -2,51 +2,30 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::thread;
 
 use gridgen::case::{Case, CaseFile, Value};
-use gridgen::error::Error;
 use gridgen::generate::{self, MachinePool, Progress, make_grid, run};
 use gridgen::solver::history::NewtonStep;
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-use crate::arguments::{Compute, SIGNALS, values};
+use crate::arguments::{Caller, Compute, attended, values};
 use crate::errors::raised;
 use crate::grid::NativeGrid;
 
-/// A report from a solve.
-enum Event {
-    Phase(String),
-    Newton(String),
-}
+/// An event of a solve: its kind, and the name of a phase or a Newton step in JSON.
+pub(crate) type Event = (&'static str, String);
 
-/// Sends events of a solve to the thread that called it.
-pub(crate) struct EventSender<'a> {
-    events: Sender<Event>,
-    cancelled: &'a AtomicBool,
-    /// True if the caller wants events; otherwise none is serialised.
-    heard: bool,
-}
-
-impl Progress for EventSender<'_> {
+impl Progress for Caller<Event> {
     fn phase(&mut self, name: &str) {
-        if self.heard {
-            let _ = self.events.send(Event::Phase(name.to_owned()));
-        }
+        self.report(|| ("phase", name.to_owned()));
     }
 
     fn newton(&mut self, step: &NewtonStep) {
-        if self.heard {
-            let text = serde_json::to_string(step).unwrap_or_default();
-            let _ = self.events.send(Event::Newton(text));
-        }
+        self.report(|| ("newton", serde_json::to_string(step).unwrap_or_default()));
     }
 
     fn cancelled(&self) -> bool {
-        self.cancelled.load(Ordering::Relaxed)
+        self.has_given_up()
     }
 }
 
@@ -121,14 +100,10 @@ pub(crate) fn make(
     options.restart = restart;
     options.keep_on_device = true;
     options.pool = pool.map(|pool| pool.get().0.clone());
-    let solve = |mut reporter: EventSender<'_>| {
-        if written {
-            run(&case, &options, &mut reporter)
-        } else {
-            make_grid(&case, &options, &mut reporter)
-        }
-    };
-    attended(py, solve, on_event.as_ref()).map(NativeGrid::from)
+    let made = attended(py, on_event.as_ref(), true, move |caller: &mut Caller<Event>| {
+        if written { run(&case, &options, caller) } else { make_grid(&case, &options, caller) }
+    })?;
+    made.map(NativeGrid::from).map_err(|error| raised(py, error))
 }
 
 /// The file of a case, and the keys.
@@ -143,58 +118,4 @@ impl CaseArgument<'_> {
             Some(Self::Keys(keys)) => (None, values(py, keys)?),
         })
     }
-}
-
-/// Runs a solve in a separate thread. Meanwhile this thread passes events to `on_event` and checks for
-/// signals, which only the main thread of Python receives. An exception of either ends the solve within a
-/// Newton step, and is raised.
-pub(crate) fn attended<R: Send>(
-    py: Python<'_>,
-    solve: impl FnOnce(EventSender<'_>) -> Result<R, Error> + Send,
-    on_event: Option<&Bound<'_, PyAny>>,
-) -> PyResult<R> {
-    let cancelled = AtomicBool::new(false);
-    let (events, mut receiver) = mpsc::channel();
-    let heard = on_event.is_some();
-    thread::scope(|scope| {
-        let reporter = EventSender { events, cancelled: &cancelled, heard };
-        let solving = scope.spawn(|| solve(reporter));
-        let mut raised_here = None;
-        loop {
-            let (event, back) = py.detach(move || next(receiver));
-            receiver = back;
-            let answered = match event {
-                Ok(event) if raised_here.is_none() => answer(on_event, event),
-                Ok(_) => Ok(()),
-                Err(RecvTimeoutError::Timeout) => py.check_signals(),
-                Err(RecvTimeoutError::Disconnected) => break,
-            };
-            if let Err(exception) = answered {
-                cancelled.store(true, Ordering::Relaxed);
-                raised_here.get_or_insert(exception);
-            }
-        }
-        let solved = py.detach(|| solving.join());
-        if let Some(exception) = raised_here {
-            return Err(exception);
-        }
-        match solved {
-            Ok(solved) => solved.map_err(|error| raised(py, error)),
-            Err(_) => Err(PyRuntimeError::new_err("the solve panicked: please report this case")),
-        }
-    })
-}
-
-/// The next event; waits at most until the next check for signals.
-fn next(receiver: Receiver<Event>) -> (Result<Event, RecvTimeoutError>, Receiver<Event>) {
-    (receiver.recv_timeout(SIGNALS), receiver)
-}
-
-fn answer(on_event: Option<&Bound<'_, PyAny>>, event: Event) -> PyResult<()> {
-    let Some(on_event) = on_event else { return Ok(()) };
-    let (kind, text) = match event {
-        Event::Phase(name) => ("phase", name),
-        Event::Newton(step) => ("newton", step),
-    };
-    on_event.call1((kind, text)).map(drop)
 }

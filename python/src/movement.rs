@@ -13,7 +13,7 @@ use gridgen::movement::{MovementError, Reference, Resident};
 use numpy::{PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
 
-use crate::arguments::{Compute, in_pool, interruptible, pool};
+use crate::arguments::{Caller, Compute, attended, in_pool, pool};
 use crate::base::{DeviceReference, MovementDevice, OnGpu, points, rows, unlocked};
 use crate::device::{Borrowed, Reading};
 use crate::errors::{raised, refused};
@@ -197,49 +197,44 @@ impl NativeReference {
         Ok(rows(py, &points))
     }
 
-    fn unmoved(&self, py: Python<'_>) -> PyResult<NativeMoved> {
-        let DeviceReference { reference, device } = &*self.0;
-        let found = in_pool(py, || -> Result<Found, MovementError> {
-            match device {
-                MovementDevice::Gpu(_, gpu) => {
-                    let mut gpu = unlocked(gpu);
-                    let (backend, resident) = gpu.resident(reference)?;
-                    let moved = resident.unmoved(backend)?;
-                    Ok(Found::on_gpu(&self.0, moved))
-                }
-                MovementDevice::Cpu | MovementDevice::Several(_) => Ok(Found::on_host(
-                    Resident::new(&**reference, &CpuBackend)?.unmoved(&CpuBackend)?,
-                )),
-            }
+    /// The grid moved to these wall points, or unmoved.
+    fn move_to(
+        &self,
+        py: Python<'_>,
+        wall: Option<PyReadonlyArray2<'_, f64>>,
+    ) -> PyResult<NativeMoved> {
+        let (wall, base, pool) = (wall.as_ref().map(points), self.0.clone(), pool()?);
+        let found = attended(py, None, false, move |_: &mut Caller<()>| {
+            pool.install(|| moved(&base, wall.as_deref()))
         })?;
         let found = found.map_err(|error| raised(py, error))?;
         Ok(NativeMoved::new(self.0.clone(), found))
     }
+}
 
-    fn move_to(&self, py: Python<'_>, wall: PyReadonlyArray2<'_, f64>) -> PyResult<NativeMoved> {
-        let (wall, base) = (points(&wall), self.0.clone());
-        let pool = pool()?;
-        let found = interruptible(py, None, move |_| {
-            pool.install(|| -> Result<Found, MovementError> {
-                let DeviceReference { reference, device } = &*base;
-                match device {
-                    MovementDevice::Cpu => {
-                        let resident = Resident::new(&**reference, &CpuBackend)?;
-                        resident.move_to(&CpuBackend, &wall).map(Found::on_host)
-                    }
-                    MovementDevice::Gpu(_, gpu) => {
-                        let mut gpu = unlocked(gpu);
-                        let (backend, resident) = gpu.resident(reference)?;
-                        let moved = resident.move_to(backend, &wall)?;
-                        Ok(Found::on_gpu(&base, moved))
-                    }
-                    MovementDevice::Several(machine) => {
-                        unlocked(machine).move_to(reference, &wall).map(Found::on_host)
-                    }
-                }
-            })
-        })?;
-        let found = found.map_err(|error| raised(py, error))?;
-        Ok(NativeMoved::new(self.0.clone(), found))
+/// The grid moved to these wall points, or unmoved.
+fn moved(base: &Arc<DeviceReference>, wall: Option<&[[f64; 2]]>) -> Result<Found, MovementError> {
+    let DeviceReference { reference, device } = &**base;
+    match (device, wall) {
+        (MovementDevice::Gpu(_, gpu), wall) => {
+            let mut gpu = unlocked(gpu);
+            let (backend, resident) = gpu.resident(reference)?;
+            let moved = match wall {
+                Some(wall) => resident.move_to(backend, wall)?,
+                None => resident.unmoved(backend)?,
+            };
+            Ok(Found::on_gpu(base, moved))
+        }
+        (MovementDevice::Several(machine), Some(wall)) => {
+            unlocked(machine).move_to(reference, wall).map(Found::on_host)
+        }
+        (MovementDevice::Cpu | MovementDevice::Several(_), wall) => {
+            let resident = Resident::new(&**reference, &CpuBackend)?;
+            let moved = match wall {
+                Some(wall) => resident.move_to(&CpuBackend, wall)?,
+                None => resident.unmoved(&CpuBackend)?,
+            };
+            Ok(Found::on_host(moved))
+        }
     }
 }

@@ -9,7 +9,7 @@ use gridgen::smooth::{SmoothSettings, side_named};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
-use crate::arguments::{Compute, interruptible, pool};
+use crate::arguments::{Caller, Compute, attended, pool};
 use crate::errors::{raised, refused};
 
 type Arrays<'py> = [Bound<'py, PyArray2<f64>>; 2];
@@ -42,13 +42,13 @@ pub(crate) fn smoothed<'py>(
     let grid = Grid { topology: Topology::Rectangle, ni, nj, x, y, outside: None };
     let backend = Compute::new(py, backend, None, None)?.backend;
     let pool = pool()?;
-    let work = move |_: &_| {
+    let work = move |_: &mut Caller<()>| {
         pool.install(|| {
             let (machine, _) = Machine::for_points(backend, None, None, ni * nj)?;
             Ok::<_, Error>(machine.smooth(&grid, &settings, &options)?)
         })
     };
-    let done = interruptible(py, None, work)?.map_err(|error| raised(py, error))?;
+    let done = attended(py, None, false, work)?.map_err(|error| raised(py, error))?;
     let array = |nodes: &Vec<f64>| PyArray1::from_slice(py, nodes).reshape([nj, ni]);
     let text = serde_json::to_string(&done).map_err(|error| refused(py, &error.to_string()))?;
     Ok(([array(&done.grid.x)?, array(&done.grid.y)?], text, done.grown()))

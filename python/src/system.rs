@@ -12,7 +12,7 @@ use gridgen::sparse::Csr;
 use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
-use crate::arguments::{Caller, Compute, interruptible, word};
+use crate::arguments::{Caller, Compute, attended, word};
 use crate::base::unlocked;
 use crate::errors::{raised, refused, refused_as};
 
@@ -26,14 +26,11 @@ fn options(
     given: Vec<(String, Bound<'_, PyAny>)>,
     compute: Compute,
 ) -> PyResult<SystemOptions> {
-    let usual = SystemOptions::new(PathBuf::from(MATRIX), PathBuf::new());
-    let Compute { backend, devices, threads } = compute;
-    let right_side = RightSide::File(PathBuf::from(RIGHT_SIDE));
-    let mut options = usual;
-    options.right_side = right_side;
-    options.backend = backend;
-    options.devices = devices;
-    options.threads = threads;
+    let mut options = SystemOptions::new(PathBuf::from(MATRIX), PathBuf::new());
+    options.right_side = RightSide::File(PathBuf::from(RIGHT_SIDE));
+    options.backend = compute.backend;
+    options.devices = compute.devices;
+    options.threads = compute.threads;
     let (mut schedule, mut shift) = (None, None);
     for (name, value) in given {
         let text = || value.extract::<String>();
@@ -111,8 +108,8 @@ impl NativeSolver {
         );
         let matrix = matrix
             .map_err(|reason| refused_as(py, "MatrixError", &format!("{MATRIX}: {reason}")))?;
-        let made = interruptible(py, None, move |caller| {
-            SystemSolver::new(matrix, &options, &mut Attended(caller))
+        let made = attended(py, None, false, move |caller: &mut Caller<Iteration>| {
+            SystemSolver::new(matrix, &options, caller)
         })?;
         let solver = made.map_err(|error| raised(py, error))?;
         Ok(Self(Arc::new(Mutex::new(solver))))
@@ -138,12 +135,13 @@ impl NativeSolver {
             }
         }
         let solver = self.0.clone();
-        let solved = interruptible(py, callback.as_ref(), move |caller| {
-            let start = |k: usize| x0.as_ref().and_then(|x0| x0.get(k)).map(Vec::as_slice);
-            let sides: Vec<RightHandSide<'_>> =
-                b.iter().enumerate().map(|(k, b)| (&**b, start(k))).collect();
-            unlocked(&solver).solve(&sides, &mut Attended(caller))
-        })?;
+        let solved =
+            attended(py, callback.as_ref(), false, move |caller: &mut Caller<Iteration>| {
+                let start = |k: usize| x0.as_ref().and_then(|x0| x0.get(k)).map(Vec::as_slice);
+                let sides: Vec<RightHandSide<'_>> =
+                    b.iter().enumerate().map(|(k, b)| (&**b, start(k))).collect();
+                unlocked(&solver).solve(&sides, caller)
+            })?;
         let (x, report) = solved.map_err(|error| raised(py, error))?;
         let report = serde_json::to_string(&report);
         let report = report.map_err(|error| refused(py, &error.to_string()))?;
@@ -151,20 +149,20 @@ impl NativeSolver {
     }
 }
 
-/// Reports iterations, and ends a solve whose call was abandoned.
-struct Attended<'a>(&'a Caller);
+/// The number of an iteration, and its relative residual.
+type Iteration = (f64, f64);
 
-impl Progress for Attended<'_> {
+impl Progress for Caller<Iteration> {
     fn linear(&mut self, iteration: f64, residual: f64) {
-        self.0.report(iteration, residual);
-        if self.0.has_given_up() {
+        self.report(|| (iteration, residual));
+        if self.has_given_up() {
             // Unwinds the thread of the solve, whose result nobody receives any more.
             resume_unwind(Box::new("given up"));
         }
     }
 
     fn cancelled(&self) -> bool {
-        self.0.has_given_up()
+        self.has_given_up()
     }
 }
 
