@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use gridgen::case::CaseFile;
 use gridgen::generate::{RunResult, make_grids, run_file};
 use gridgen::overset::Rim;
-use numpy::ndarray::Array2;
-use numpy::{IntoPyArray, PyArray2};
+use numpy::PyArray2;
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::arguments::{Caller, Compute, attended, values};
+use crate::base::coordinates;
 use crate::errors::{raised, refused};
 use crate::grid::page_of;
 use crate::make::{CaseArgument, Event};
@@ -35,12 +35,7 @@ impl NativeAssembly {
     ) -> PyResult<[Bound<'py, PyArray2<f64>>; 2]> {
         let zones = self.0.zones();
         let grid = zones.get(zone).ok_or_else(|| PyIndexError::new_err("no such zone"))?.grid;
-        let array = |values: &[f64]| -> PyResult<_> {
-            let array = Array2::from_shape_vec((grid.nj, grid.ni), values.to_vec());
-            let array = array.map_err(|error| PyValueError::new_err(error.to_string()))?;
-            Ok(array.into_pyarray(py))
-        };
-        Ok([array(&grid.x)?, array(&grid.y)?])
+        coordinates(py, grid)
     }
 
     /// A page with the viewer, which needs no other file.

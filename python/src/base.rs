@@ -4,9 +4,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use gridgen::backend::cuda::{self, CudaBackend};
 use gridgen::generate::Machine;
+use gridgen::grid::Grid;
 use gridgen::movement::{MovementError, Reference, Resident};
 use numpy::ndarray::Array2;
-use numpy::{IntoPyArray, PyArray2, PyReadonlyArray2};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2};
 use pyo3::prelude::*;
 
 /// A GPU, and the resident data of a reference after its first movement.
@@ -46,6 +47,15 @@ pub(crate) struct DeviceReference {
 
 pub(crate) fn unlocked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// x and y of a grid as arrays `(nj, ni)`.
+pub(crate) fn coordinates<'py>(
+    py: Python<'py>,
+    grid: &Grid,
+) -> PyResult<[Bound<'py, PyArray2<f64>>; 2]> {
+    let array = |values: &[f64]| PyArray1::from_slice(py, values).reshape([grid.nj, grid.ni]);
+    Ok([array(&grid.x)?, array(&grid.y)?])
 }
 
 /// Points as the rows of an array.

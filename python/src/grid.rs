@@ -15,9 +15,7 @@ use gridgen::grid::{Grid, Seam, Topology};
 use gridgen::movement::Reference;
 use gridgen::viewer::{SCRIPT, STYLE, Scene};
 use numpy::ndarray::{Array2, ArrayView2};
-use numpy::{
-    IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods,
-};
+use numpy::{IntoPyArray, PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::prelude::*;
@@ -25,6 +23,7 @@ use pyo3::types::{PyBool, PyCapsule};
 use rayon::prelude::*;
 
 use crate::arguments::{in_pool, word};
+use crate::base::coordinates;
 use crate::device;
 use crate::errors::{raised, refused, refused_as};
 use crate::nodes::GpuNodes;
@@ -109,14 +108,19 @@ impl NativeGrid {
         })
     }
 
-    /// The grid on the host; for a moved grid on a GPU see [`GpuNodes::host`].
-    fn grid(&self) -> Result<&Grid, Error> {
+    /// The grid on the host, or the nodes of a moved grid on a GPU.
+    fn source(&self) -> Result<&Grid, &GpuNodes> {
         match &self.0 {
             GridSource::Made(result) => Ok(&result.grid),
             GridSource::Read(read) => Ok(&read.0.grid),
-            GridSource::Moved(nodes, _) => nodes.host(),
+            GridSource::Moved(nodes, _) => Err(nodes),
             GridSource::Stored(stored) => Ok(&stored.grid),
         }
+    }
+
+    /// The grid on the host; for a moved grid on a GPU see [`GpuNodes::host`].
+    fn grid(&self) -> Result<&Grid, Error> {
+        self.source().or_else(GpuNodes::host)
     }
 
     /// The blocks beside the grid: that behind a base, or those of a cascade.
@@ -132,12 +136,7 @@ impl NativeGrid {
     /// Topology, and numbers of nodes in i and j.
     fn shape(&self) -> (Topology, [usize; 2]) {
         let of = |grid: &Grid| (grid.topology, [grid.ni, grid.nj]);
-        match &self.0 {
-            GridSource::Made(result) => of(&result.grid),
-            GridSource::Read(read) => of(&read.0.grid),
-            GridSource::Moved(nodes, _) => (nodes.topology, nodes.size),
-            GridSource::Stored(stored) => of(&stored.grid),
-        }
+        self.source().map_or_else(|nodes| (nodes.topology, nodes.size), of)
     }
 
     /// A value of a grid that was made: from its result, or as it was stored; `None` for a mesh that was read.
@@ -176,26 +175,24 @@ impl NativeGrid {
 
     /// The values of a grid that was made, as text.
     fn texts(&self, py: Python<'_>) -> PyResult<Option<Texts>> {
-        let (quality, report, history) = (self.quality()?, self.report(py)?, self.history()?);
-        let (case, verdict, hint, files) =
-            (self.case(py)?, self.verdict()?, self.hint()?, self.files()?);
+        let (Some(report), Some(history), Some(case), Some(verdict)) =
+            (self.report(py)?, self.history()?, self.case(py)?, self.verdict()?)
+        else {
+            return Ok(None);
+        };
         let mesh = self.mesh_data().map_err(|error| raised(py, error))?;
-        let (span, settings) = (mesh.span, mesh.settings);
-        let others = || self.beside().into_iter().map(Into::into).collect();
-        let notes = self.notes();
-        let parts = report.zip(history).zip(case.zip(verdict));
-        Ok(parts.map(|((report, history), (case, verdict))| Texts {
-            quality,
+        Ok(Some(Texts {
+            quality: self.quality()?,
             report,
             history,
             case,
             verdict,
-            hint,
-            files,
-            notes,
-            span,
-            settings,
-            others: others(),
+            hint: self.hint()?,
+            files: self.files()?,
+            notes: self.notes(),
+            span: mesh.span,
+            settings: mesh.settings,
+            others: self.beside().into_iter().cloned().collect(),
         }))
     }
 }
@@ -252,11 +249,7 @@ impl NativeGrid {
     /// x and y of each block beside the grid.
     #[getter]
     fn others<'py>(&self, py: Python<'py>) -> PyResult<Vec<[Bound<'py, PyArray2<f64>>; 2]>> {
-        let array = |block: &Grid, values: &[f64]| {
-            PyArray1::from_slice(py, values).reshape([block.nj, block.ni])
-        };
-        let both = |block: &Grid| Ok([array(block, &block.x)?, array(block, &block.y)?]);
-        self.beside().into_iter().map(both).collect()
+        self.beside().into_iter().map(|block| coordinates(py, block)).collect()
     }
 
     #[getter]
@@ -351,17 +344,13 @@ impl NativeGrid {
     /// The call that makes the grid again in another process: its shape, texts and coordinates.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let (py, own) = (slf.py(), slf.get());
+        let (topology, _) = own.shape();
         let closed = match &own.0 {
             GridSource::Read(read) => read.0.wall.closed,
-            _ => own.shape().0.closed(),
+            _ => topology.closed(),
         };
-        let (topology, _) = own.shape();
-        let outside = match &own.0 {
-            GridSource::Made(result) => result.grid.outside.clone(),
-            GridSource::Read(read) => read.0.grid.outside.clone(),
-            GridSource::Stored(stored) => stored.grid.outside.clone(),
-            GridSource::Moved(nodes, _) => nodes.outside().cloned(),
-        };
+        let grid = py.detach(|| own.grid()).map_err(|error| raised(py, error))?;
+        let outside = grid.outside.clone();
         let (texts, notes, beside) = (own.texts(py)?, own.notes(), own.beside());
         let head = stored::head((topology, outside), (own.wall(), closed), texts, (notes, beside))?;
         let restored = py.import("gridgen._core")?.getattr("restored_grid")?;
@@ -523,14 +512,9 @@ pub(crate) fn from_points(
 ) -> PyResult<NativeGrid> {
     let [nj, ni] = [x.shape()[0], x.shape()[1]];
     if x.shape() != y.shape() || ni < 2 || nj < 2 {
-        return Err(refused(
-            py,
-            &format!(
-                "x and y: expected two arrays of one shape (nj, ni), at least (2, 2), found {:?} and {:?}",
-                x.shape(),
-                y.shape()
-            ),
-        ));
+        let expected = "two arrays of one shape (nj, ni), at least (2, 2)";
+        let (x, y) = (x.shape(), y.shape());
+        return Err(refused(py, &format!("x and y: expected {expected}, found {x:?} and {y:?}")));
     }
     let [x, y] = [x, y].map(|nodes| nodes.as_array().iter().copied().collect());
     let grid = Grid { topology: Topology::O(Seam::Held), ni, nj, x, y, outside: None };

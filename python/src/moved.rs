@@ -34,8 +34,8 @@ impl Found {
     }
 
     pub(crate) fn on_gpu(base: &Arc<DeviceReference>, moved: Moved<CudaBackend>) -> Self {
-        let nodes = GpuNodes::new(base, moved.shape(), moved.nodes().clone().into());
-        let nodes = Arc::new(nodes.beside(moved.beside().clone()));
+        let (nodes, beside) = (moved.nodes().clone().into(), moved.beside().clone());
+        let nodes = Arc::new(GpuNodes::new(base, moved.shape(), nodes, beside));
         Self::Gpu { moved: Box::new(moved), nodes, derivatives: Mutex::default() }
     }
 }
@@ -58,8 +58,8 @@ fn ask<B: MovementBackend, T>(
 /// A moved grid.
 #[pyclass(frozen, module = "gridgen._core")]
 pub(crate) struct NativeMoved {
-    base: Arc<DeviceReference>,
-    found: Found,
+    pub(crate) base: Arc<DeviceReference>,
+    pub(crate) found: Found,
 }
 
 /// Displacements of the nodes, or derivatives with respect to wall points and heights; and figures of the
@@ -81,12 +81,6 @@ type Gpu<'a> = (&'a dyn cuda::Device, &'a Mutex<OnGpu>, (Topology, [usize; 2]));
 
 /// Arrays by wall point and by height, iterations and residual.
 type Gradient<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, f64, f64);
-
-impl NativeMoved {
-    pub(crate) fn new(base: Arc<DeviceReference>, found: Found) -> Self {
-        Self { base, found }
-    }
-}
 
 #[pymethods]
 impl NativeMoved {
@@ -157,7 +151,8 @@ impl NativeMoved {
                 let (nodes, solved) = derivatives.derivative(backend, &wall, &heights)?;
                 // Whoever takes them may ask for no order.
                 backend.device().synchronise().map_err(SolverError::from)?;
-                let nodes = GpuNodes::new(&self.base, shape, Arc::new(nodes).into());
+                let nodes = Arc::new(nodes).into();
+                let nodes = GpuNodes::new(&self.base, shape, nodes, Arc::default());
                 Ok((NativeNodes(Arc::new(nodes)), solved))
             })
         })?;
@@ -199,8 +194,7 @@ impl NativeMoved {
         });
         drop(borrowed);
         let found = found?.map_err(|error| raised(py, error))?;
-        let (points, heights, solved) = (found.wall, found.heights, found.solved);
-        Ok(gradient(py, Answer { points, heights, solved }))
+        Ok(gradient(py, found.into()))
     }
 }
 

@@ -208,7 +208,7 @@ impl NativeReference {
             pool.install(|| moved(&base, wall.as_deref()))
         })?;
         let found = found.map_err(|error| raised(py, error))?;
-        Ok(NativeMoved::new(self.0.clone(), found))
+        Ok(NativeMoved { base: self.0.clone(), found })
     }
 }
 

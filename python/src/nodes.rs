@@ -5,9 +5,8 @@ use std::sync::{Arc, OnceLock};
 use gridgen::backend::DeviceError;
 use gridgen::error::Error;
 use gridgen::generate::DeviceNodes;
-use gridgen::grid::{Grid, Outside, Topology};
-use numpy::ndarray::Array2;
-use numpy::{IntoPyArray, PyArray2};
+use gridgen::grid::{Grid, Topology};
+use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
@@ -31,19 +30,9 @@ impl GpuNodes {
         base: &Arc<DeviceReference>,
         (topology, size): (Topology, [usize; 2]),
         nodes: DeviceNodes,
+        around: Arc<[Grid]>,
     ) -> Self {
-        let around = Arc::default();
         Self { base: base.clone(), topology, size, nodes, around, host: OnceLock::new() }
-    }
-
-    /// These nodes with blocks beside them.
-    pub(crate) fn beside(self, around: Arc<[Grid]>) -> Self {
-        Self { around, ..self }
-    }
-
-    /// The sides of the box around the grid, if there is one.
-    pub(crate) fn outside(&self) -> Option<&Outside> {
-        self.base.reference.grid().outside.as_ref()
     }
 
     /// The blocks beside the grid.
@@ -55,7 +44,7 @@ impl GpuNodes {
     pub(crate) fn host(&self) -> Result<&Grid, Error> {
         if self.host.get().is_none() {
             let mut grid = Grid::unset(self.topology, self.size[0], self.size[1]);
-            grid.outside = self.outside().cloned();
+            grid.outside.clone_from(&self.base.reference.grid().outside);
             let [x, y] = self.nodes.nodes();
             let _alone = match &self.base.device {
                 MovementDevice::Gpu(_, gpu) => Some(unlocked(gpu)),
@@ -120,7 +109,6 @@ impl NativeNodes {
         values: impl Fn(&Grid) -> &Vec<f64>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let grid = py.detach(|| self.0.host()).map_err(|error| raised(py, error))?;
-        let at = |(j, i): (usize, usize)| values(grid)[j * grid.ni + i];
-        Ok(Array2::from_shape_fn((grid.nj, grid.ni), at).into_pyarray(py))
+        PyArray1::from_slice(py, values(grid)).reshape([grid.nj, grid.ni])
     }
 }

@@ -6,10 +6,11 @@ use gridgen::generate::Machine;
 use gridgen::grid::boundary::Side;
 use gridgen::grid::{Grid, Topology};
 use gridgen::smooth::{SmoothSettings, side_named};
-use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 use crate::arguments::{Caller, Compute, attended, pool};
+use crate::base::coordinates;
 use crate::errors::{raised, refused};
 
 type Arrays<'py> = [Bound<'py, PyArray2<f64>>; 2];
@@ -49,7 +50,6 @@ pub(crate) fn smoothed<'py>(
         })
     };
     let done = attended(py, None, false, work)?.map_err(|error| raised(py, error))?;
-    let array = |nodes: &Vec<f64>| PyArray1::from_slice(py, nodes).reshape([nj, ni]);
     let text = serde_json::to_string(&done).map_err(|error| refused(py, &error.to_string()))?;
-    Ok(([array(&done.grid.x)?, array(&done.grid.y)?], text, done.grown()))
+    Ok((coordinates(py, &done.grid)?, text, done.grown()))
 }

@@ -32,39 +32,19 @@ pub(crate) struct Texts {
     pub(crate) span: Option<Span>,
     pub(crate) settings: Settings,
     /// The blocks beside the grid.
-    pub(crate) others: Vec<StoredBlock>,
+    pub(crate) others: Vec<Grid>,
 }
 
-/// A block beside a grid.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct StoredBlock {
-    topology: Topology,
-    columns: usize,
-    x: Vec<f64>,
-    y: Vec<f64>,
-    outside: Option<Outside>,
-}
-
-impl From<&Grid> for StoredBlock {
-    fn from(block: &Grid) -> Self {
-        let Grid { topology, ni, x, y, outside, .. } = block.clone();
-        Self { topology, columns: ni, x, y, outside }
-    }
-}
-
-impl StoredBlock {
-    /// The block beside this grid; none if it is damaged.
-    fn beside(self, grid: &Grid) -> Option<Grid> {
-        let Self { topology, columns: ni, x, y, outside } = self;
-        let nj = x.len().checked_div(ni)?;
-        let behind = Topology::Behind { around: grid.ni };
-        let fits = match topology {
-            Topology::Behind { .. } => topology == behind && ni == grid.topology.wake() + 1,
-            _ => true,
-        };
-        let whole = x.len() == y.len() && ni.checked_mul(nj) == Some(x.len());
-        (fits && whole && ni > 1 && nj > 1).then_some(Grid { topology, ni, nj, x, y, outside })
-    }
+/// Returns true if a block that was read is whole, and may lie beside this grid.
+fn is_beside(block: &Grid, grid: &Grid) -> bool {
+    let Grid { topology, ni, nj, ref x, ref y, .. } = *block;
+    let behind = Topology::Behind { around: grid.ni };
+    let fits = match topology {
+        Topology::Behind { .. } => topology == behind && ni == grid.topology.wake() + 1,
+        _ => true,
+    };
+    let whole = x.len() == y.len() && ni.checked_mul(nj) == Some(x.len());
+    fits && whole && ni > 1 && nj > 1
 }
 
 /// A grid that was made in another process.
@@ -85,7 +65,7 @@ struct Head {
     outside: Option<Outside>,
     /// The blocks beside a mesh that was not made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    others: Vec<StoredBlock>,
+    others: Vec<Grid>,
 }
 
 impl StoredGrid {
@@ -99,29 +79,20 @@ impl StoredGrid {
         MeshData { span, settings, good, ..MeshData::of_blocks(&self.blocks()) }
     }
 
-    /// The problem of the grid, made from its case again.
-    ///
-    /// # Errors
-    /// If the section cannot be read any more.
+    /// The problem of the grid, made from its case again: an error if the section cannot be read any more.
     fn problem(&self) -> Result<Problem, Error> {
         let case = Case::from_toml(&self.texts.case, Path::new("grid.toml"), &[])?;
         Ok(case.settle()?)
     }
 
     /// True if the program would solve the problem of the grid again: both are as they were.
-    ///
-    /// # Errors
-    /// If the section cannot be read any more.
     pub(crate) fn is_current(&self) -> Result<bool, Error> {
         let report: serde_json::Value =
             serde_json::from_str(&self.texts.report).unwrap_or_default();
         Ok(report["fingerprint"] == fingerprint(self.problem()?.case)?)
     }
 
-    /// The reference of movements.
-    ///
-    /// # Errors
-    /// If the section cannot be read any more, or the grid is not good.
+    /// The reference of movements of a good grid.
     pub(crate) fn reference(&self) -> Result<Reference, Error> {
         Ok(self.problem()?.reference_of(&self.blocks())?)
     }
@@ -134,7 +105,7 @@ pub(crate) fn head(
     texts: Option<Texts>,
     (notes, beside): (Vec<String>, Vec<&Grid>),
 ) -> PyResult<String> {
-    let others = beside.into_iter().filter(|_| texts.is_none()).map(Into::into).collect();
+    let others = beside.into_iter().filter(|_| texts.is_none()).cloned().collect();
     let head = Table::try_from(Head { topology, wall, notes, texts, outside, others });
     head.map(|head| head.to_string()).map_err(|error| PyValueError::new_err(error.to_string()))
 }
@@ -160,8 +131,9 @@ pub(crate) fn restored_grid(
     let [x, y] = [x, y].map(|nodes| nodes.as_array().iter().copied().collect());
     let grid = Grid { topology, ni, nj, x, y, outside };
     let others = texts.as_mut().map_or(others, |texts| std::mem::take(&mut texts.others));
-    let others: Option<Vec<Grid>> = others.into_iter().map(|block| block.beside(&grid)).collect();
-    let others = others.ok_or_else(damaged)?;
+    if !others.iter().all(|block| is_beside(block, &grid)) {
+        return Err(damaged());
+    }
     if let Some(texts) = texts {
         return Ok(StoredGrid { grid, others, texts }.into());
     }

@@ -123,7 +123,7 @@ impl Topology {
 }
 
 /// A structured grid of nodes.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Grid {
     /// Logical shape.
     pub topology: Topology,
