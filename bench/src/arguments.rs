@@ -160,10 +160,7 @@ impl Arguments {
             Subject::Solvers(solvers) => solvers.gpus.devices.as_deref(),
             _ => None,
         };
-        let devices = devices.unwrap_or_default();
-        let twice = devices.iter().enumerate().find(|(k, device)| devices[..*k].contains(device));
-        if let Some((_, device)) = twice {
-            let message = format!("--devices names device {device} twice");
+        if let Err(message) = BackendChoice::Cuda.check_devices(devices.unwrap_or_default()) {
             Self::command().error(clap::error::ErrorKind::ValueValidation, message).exit();
         }
         arguments
@@ -218,21 +215,18 @@ impl Place {
             Backend::Cpu => BackendChoice::Cpu,
             Backend::Cuda => BackendChoice::Cuda,
         };
-        let devices = (self.backend == Backend::Cuda).then(|| vec![self.device]);
-        {
-            let mut options = RunOptions::default();
-            options.backend = backend;
-            options.devices = devices;
-            options
-        }
+        let mut options = RunOptions::default();
+        options.backend = backend;
+        options.devices = (self.backend == Backend::Cuda).then(|| vec![self.device]);
+        options
     }
 
     fn open(&self) -> Result<Opened, DeviceError> {
-        match (self.backend, |number| CudaBackend::open(number, usize::MAX)) {
-            (Backend::Cpu, _) => Ok(Opened::Cpu(CpuBackend)),
-            (Backend::Cuda, open) => Ok(Opened::Cuda(Box::new(open(self.device)?))),
-            (Backend::Auto, open) => Ok(open(self.device)
-                .map_or(Opened::Cpu(CpuBackend), |cuda| Opened::Cuda(Box::new(cuda)))),
+        let open = || CudaBackend::open(self.device, usize::MAX).map(Box::new).map(Opened::Cuda);
+        match self.backend {
+            Backend::Cpu => Ok(Opened::Cpu(CpuBackend)),
+            Backend::Cuda => open(),
+            Backend::Auto => Ok(open().unwrap_or(Opened::Cpu(CpuBackend))),
         }
     }
 }

@@ -114,7 +114,7 @@ pub fn matrix_market(rows: usize) -> Result<Results, Error> {
     Ok(vec![table].into())
 }
 
-fn folder() -> Result<TempDir, IoError> {
+pub(crate) fn folder() -> Result<TempDir, IoError> {
     tempfile::tempdir().map_err(|source| failed(&std::env::temp_dir(), source))
 }
 

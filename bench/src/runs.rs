@@ -4,9 +4,9 @@ use std::path::Path;
 
 use gridgen::case::Case;
 use gridgen::error::Error;
-use gridgen::files::{IoError, WriteFault};
 use gridgen::generate::{RunOptions, run};
 
+use super::files::folder;
 use super::results::points;
 use super::{Results, Size, Table};
 
@@ -19,10 +19,7 @@ const RUNS: usize = 5;
 /// # Errors
 /// If a run fails.
 pub fn runs(sizes: &[Size], options: &RunOptions) -> Result<Results, Error> {
-    let folder = tempfile::tempdir().map_err(|source| IoError {
-        path: std::env::temp_dir(),
-        fault: WriteFault::System(source),
-    })?;
+    let folder = folder()?;
     let columns = ["points", "phase", "ms"];
     let mut table = Table::new(format!("Phases of whole runs, fastest of {RUNS}"), &columns);
     for &(ni, nj) in sizes {

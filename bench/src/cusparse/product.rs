@@ -34,9 +34,6 @@ pub(crate) struct SparseProduct<T: Real> {
 
 impl<T: Real> SparseProduct<T> {
     /// A square matrix on `device`, for products of vectors of its size.
-    ///
-    /// # Errors
-    /// [`DeviceError::NoLibrary`] if cuSPARSE is not found.
     pub(crate) fn new(
         device: &Arc<dyn Device>,
         a: &Csr,
@@ -105,9 +102,6 @@ impl<T: Real> SparseProduct<T> {
     }
 
     /// y ← A x.
-    ///
-    /// # Errors
-    /// If cuSPARSE reports an error.
     pub(crate) fn multiply(
         &self,
         x: &CudaVector<T>,

@@ -20,9 +20,6 @@ pub(crate) struct IncompleteLu {
 
 impl IncompleteLu {
     /// Prepares a square matrix on `device` for elimination, with or without level information.
-    ///
-    /// # Errors
-    /// [`DeviceError::NoLibrary`] if cuSPARSE, or a function of it, is not found.
     pub(crate) fn new(
         device: &Arc<dyn Device>,
         a: &Csr,
@@ -41,9 +38,6 @@ impl IncompleteLu {
     }
 
     /// Analysis and elimination, from scratch.
-    ///
-    /// # Errors
-    /// If cuSPARSE reports an error.
     pub(crate) fn set_up(&mut self) -> Result<(), DeviceError> {
         let device = self.session.device.clone();
         self.factored.copy_from(&self.given.values)?;

@@ -28,9 +28,6 @@ pub(crate) struct TriangularSolve<T: Real> {
 
 impl<T: Real> TriangularSolve<T> {
     /// A triangle of `a`, without analysis.
-    ///
-    /// # Errors
-    /// [`DeviceError::NoLibrary`] if cuSPARSE, or a function of it, is not found.
     pub(crate) fn new(
         device: &Arc<dyn Device>,
         a: &Csr,
@@ -81,9 +78,6 @@ impl<T: Real> TriangularSolve<T> {
     }
 
     /// cuSPARSE's analysis of the matrix, from scratch.
-    ///
-    /// # Errors
-    /// If cuSPARSE reports an error.
     pub(crate) fn analyse(&mut self) -> Result<(), DeviceError> {
         self.forget();
         let one = T::one();
@@ -129,9 +123,6 @@ impl<T: Real> TriangularSolve<T> {
     }
 
     /// y ← T⁻¹ x. Requires an analysis.
-    ///
-    /// # Errors
-    /// If cuSPARSE reports an error.
     pub(crate) fn solve(
         &self,
         x: &CudaVector<T>,
