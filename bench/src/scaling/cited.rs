@@ -1,7 +1,7 @@
 //! Tables of published results beside our own.
 
-use super::report::{Records, times};
-use super::{CITED, Growth, ScalingRecord, ScalingRun};
+use super::report::{Records, Solved, times};
+use super::{CITED, Growth};
 use crate::Table;
 use crate::results::percent;
 use gridgen::solver::precond::Kind;
@@ -27,9 +27,6 @@ const VALUES: [&str; 17] = [
     "speed-up of an iteration",
 ];
 
-/// A problem and its result.
-type Measured<'a> = (&'a ScalingRecord, &'a ScalingRun);
-
 impl<'a> Records<'a> {
     /// Published values, with ours at about their largest size on one GPU and at our largest size.
     pub(crate) fn beside_cited(self) -> Table {
@@ -49,7 +46,7 @@ impl<'a> Records<'a> {
         );
         let mut table = Table::new(title, &columns);
         let mut add =
-            |name: &str, gpus: usize, cited: String, of: &dyn Fn(Measured<'_>) -> String| {
+            |name: &str, gpus: usize, cited: String, of: &dyn Fn(Solved<'_>) -> String| {
                 let mut row = vec![name.to_owned(), gpus.to_string(), cited];
                 for found in self.near_and_largest(gpus) {
                     let value = found.map_or_else(String::new, of);
@@ -65,11 +62,11 @@ impl<'a> Records<'a> {
             percent(run.share())
         });
         for (gpus, cited) in CITED.iteration {
-            let of = |(record, run): Measured<'_>| times(self.speed_ups(record, run)[2]);
+            let of = |(record, run): Solved<'_>| times(self.speed_ups(record, run)[2]);
             add("speed-up of a linear iteration (figure 8)", gpus, cited.to_string(), &of);
         }
         for (gpus, cited) in CITED.step {
-            let of = |(record, run): Measured<'_>| times(self.speed_ups(record, run)[1]);
+            let of = |(record, run): Solved<'_>| times(self.speed_ups(record, run)[1]);
             add("speed-up of a Newton step (figure 11)", gpus, cited.to_string(), &of);
         }
         table
@@ -77,15 +74,13 @@ impl<'a> Records<'a> {
 
     /// Among the problems with Jacobi on `gpus` GPUs that also fit on one, the one nearest to the cited size
     /// and the largest.
-    fn near_and_largest(self, gpus: usize) -> [Option<Measured<'a>>; 2] {
-        let sorted = self.sorted(Growth::Fixed);
+    fn near_and_largest(self, gpus: usize) -> [Option<Solved<'a>>; 2] {
+        let solved = self.solved(Growth::Fixed, Kind::Jacobi);
         let found = || {
-            let of = sorted.iter().filter(|r| r.kind == Kind::Jacobi && r.gpus == gpus);
-            let runs = of.filter_map(|&record| Some((record, record.run.as_ref()?)));
-            runs.filter(|(record, run)| self.speed_ups(record, run)[0].is_finite())
+            let of = solved.iter().copied().filter(|(record, _)| record.gpus == gpus);
+            of.filter(|(record, run)| self.speed_ups(record, run)[0].is_finite())
         };
-        let far =
-            |(record, _): &Measured<'_>| (record.unknowns() as f64 / CITED.unknowns).ln().abs();
+        let far = |(record, _): &Solved<'_>| (record.unknowns() as f64 / CITED.unknowns).ln().abs();
         [
             found().min_by(|one, other| far(one).total_cmp(&far(other))),
             found().max_by_key(|(record, _)| record.unknowns()),

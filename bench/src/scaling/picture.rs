@@ -1,7 +1,7 @@
 //! Pictures of scaling.
 
-use super::report::Records;
-use super::{CITED, Growth, ScalingRecord, ScalingRun};
+use super::report::{Records, Solved};
+use super::{CITED, Growth, ScalingRun};
 use crate::Size;
 use crate::results::points;
 use gridgen::report::plot::{Axis, Rule, RuleAt, Stroke, XyCurve, XyFigure, XyLine, XyPanel};
@@ -50,9 +50,6 @@ fn against_unknowns(caption: &str, logarithmic: bool, mut rules: Vec<Rule>) -> X
 fn dotted(colour: usize) -> XyLine {
     XyLine { colour: Some(colour), stroke: Stroke::Dotted }
 }
-
-/// A record, and its solve.
-type Solved<'a> = (&'a ScalingRecord, &'a ScalingRun);
 
 impl Records<'_> {
     /// Times, speed-ups and shares with this preconditioner, in the order of the figures in the cited paper.
@@ -128,11 +125,5 @@ impl Records<'_> {
             curves,
             rules: Vec::new(),
         }
-    }
-
-    /// Records with this preconditioner that fit in memory, sorted.
-    fn solved(&self, growth: Growth, kind: Kind) -> Vec<Solved<'_>> {
-        let records = self.sorted(growth).into_iter().filter(|record| record.kind == kind);
-        records.filter_map(|record| Some((record, record.run.as_ref()?))).collect()
     }
 }

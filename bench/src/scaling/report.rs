@@ -30,6 +30,9 @@ pub fn scaling_results(names: &str, records: &[ScalingRecord]) -> Results {
     }
 }
 
+/// A record, and its solve.
+pub(crate) type Solved<'a> = (&'a ScalingRecord, &'a ScalingRun);
+
 /// All records.
 #[derive(Clone, Copy)]
 pub(crate) struct Records<'a>(pub(crate) &'a [ScalingRecord]);
@@ -45,6 +48,12 @@ impl<'a> Records<'a> {
             (kind, of_growth.clone().position(|r| r.start == record.start), record.gpus)
         });
         sorted
+    }
+
+    /// Records with this preconditioner that fit in memory, sorted.
+    pub(crate) fn solved(self, growth: Growth, kind: Kind) -> Vec<Solved<'a>> {
+        let records = self.sorted(growth).into_iter().filter(|record| record.kind == kind);
+        records.filter_map(|record| Some((record, record.run.as_ref()?))).collect()
     }
 
     /// Speed-up, relative to one GPU, of a solve, of a step, and of an iteration; NaN if the problem does not
