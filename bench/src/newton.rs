@@ -76,14 +76,6 @@ pub(crate) fn solve<B: BenchBackend, T: Real>(
     kind: Kind,
     multigrid: MultigridSettings,
 ) -> Result<(NewtonReport, f64), SolverError> {
-    let settings = NewtonSettings {
-        tolerance: 1e-10,
-        max_iterations: if kind == Kind::Jacobi { 2 } else { 12 },
-        forcing: Forcing { initial: 0.1, min: 1e-4, max: 0.1 },
-        max_halvings: 10,
-    };
-    let max_iterations = if kind == Kind::Jacobi { LIMIT } else { 1000 };
-    let linear = LinearSettings { method: Method::Bicgstab, max_iterations, restart: 30 };
     let data = match (kind, &data.walls[0]) {
         (Kind::Jacobi, Some(_)) => &EllipticData { walls: Default::default(), ..data.clone() },
         _ => data,
@@ -91,24 +83,36 @@ pub(crate) fn solve<B: BenchBackend, T: Real>(
     let (state, mut u) = backend.elliptic(data)?;
     let mut problem =
         GridProblem::<B, T>::preconditioned(backend, state, data.walled_sides(), kind)?;
+    let steps = if kind == Kind::Jacobi { 2 } else { 12 };
+    timed(backend, (&mut problem, &mut u), (kind, multigrid), (1e-10, steps))
+}
+
+/// Newton steps of a problem from the state u, up to a tolerance or a number of steps, and their time in seconds.
+pub(crate) fn timed<B: BenchBackend, T: Real>(
+    backend: &B,
+    (problem, u): (&mut GridProblem<B, T>, &mut B::Vector<f64>),
+    (kind, multigrid): (Kind, MultigridSettings),
+    (tolerance, steps): (f64, usize),
+) -> Result<(NewtonReport, f64), SolverError> {
+    let settings = NewtonSettings {
+        tolerance,
+        max_iterations: steps,
+        forcing: Forcing { initial: 0.1, min: 1e-4, max: 0.1 },
+        max_halvings: 10,
+    };
+    let max_iterations = if kind == Kind::Jacobi { LIMIT } else { 1000 };
+    let linear = LinearSettings { method: Method::Bicgstab, max_iterations, restart: 30 };
     let preconditioner = GridPreconditioner::new(kind, multigrid, problem.jacobian());
     let mut linear = LinearSolver::new(linear, problem.unknowns(), preconditioner);
     if kind == Kind::Jacobi {
         linear = linear.with_restarts(LIMIT);
     }
     // The reduction synchronises the ranks, so that all start together.
-    let _ = backend.max_abs(&u)?;
+    let _ = backend.max_abs(u)?;
     backend.finish()?;
     let started = Instant::now();
-    let report = newton::solve(
-        backend,
-        &mut problem,
-        &mut linear,
-        &mut u,
-        History::default(),
-        &settings,
-        &mut (),
-    )?;
+    let start = History::default();
+    let report = newton::solve(backend, problem, &mut linear, u, start, &settings, &mut ())?;
     backend.finish()?;
     Ok((report, started.elapsed().as_secs_f64()))
 }
