@@ -1,10 +1,8 @@
 //! The parts of a multigrid cycle.
 
-use super::Rows;
+use super::{Rows, first_system};
 use crate::BenchBackend;
 use gridgen::backend::{Coarsening, EllipticData, LevelSize, Order, Real};
-use gridgen::elliptic::GridProblem;
-use gridgen::solver::precond::Kind;
 use gridgen::solver::{NonlinearProblem, SolverError};
 
 /// Values of the finest operator at a point, for lines of one direction: ten numbers and the inverse pivot.
@@ -43,25 +41,18 @@ const RESTRICTION: usize = PAIR / 2 + 4 * PAIR / RATIO;
 const PROLONGATION: usize = PAIR / RATIO + 2 * PAIR;
 /// The parts of a cycle on the two finest levels.
 pub(super) fn rows<B: BenchBackend, T: Real>(
-    rows: &mut Rows<'_, '_, B>,
+    rows: &mut Rows<'_, B>,
     data: &EllipticData,
 ) -> Result<(), SolverError> {
-    let backend = rows.bench.backend;
+    let backend = rows.backend;
     let size = LevelSize { mi: data.mi, mj: data.mj, periodic: data.periodic };
-    let n = 2 * data.mi * data.mj;
     // The matrix is read; the operator is written for the lines of both directions and read again for the second
     // direction and for each factorisation.
     let finest_moved = MATRIX + 5 * FINEST;
     let second_moved = FINEST + 5 * COARSE / RATIO;
     let bytes = |values: usize| values * size_of::<T>() * data.mi * data.mj;
-    let (state, u) = backend.elliptic(data)?;
-    let mut problem =
-        GridProblem::<B, T>::preconditioned(backend, state, data.walled_sides(), Kind::Multigrid)?;
-    let mut f = backend.zeros(n)?;
-    problem.residual(backend, &u, &mut f)?;
+    let (mut problem, r) = first_system::<B, T>(backend, data)?;
     let jacobian = problem.linearise(backend)?;
-    let mut r = backend.zeros::<T>(n)?;
-    backend.convert(1.0, &f, &mut r)?;
     let a = jacobian.field();
     let factored = |level| {
         backend.factor(std::slice::from_ref(&level))?;

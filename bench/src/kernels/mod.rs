@@ -3,11 +3,12 @@
 mod levels;
 
 use crate::problem::ellipses;
-use crate::timing::Bench;
+use crate::solvers::from_zero;
+use crate::timing;
 use crate::{BenchBackend, Results, Size, Table, VendorWork};
 use gridgen::backend::{Backend, EllipticData, Product, Real};
 use gridgen::elliptic::{GridPreconditioner, GridProblem};
-use gridgen::solver::krylov::{Bicgstab, System, Target};
+use gridgen::solver::krylov::{Bicgstab, Target};
 use gridgen::solver::linear::Precision;
 use gridgen::solver::precond::{Kind, MultigridSettings};
 use gridgen::solver::{NonlinearProblem, SolverError};
@@ -33,11 +34,10 @@ const ITERATIONS: [usize; 2] = [96, 4];
 /// # Errors
 /// If the device fails.
 pub fn kernels<B: BenchBackend>(backend: &B, sizes: &[Size]) -> Result<Results, SolverError> {
-    let bench = Bench { backend };
     let mut tables = Vec::new();
     for &size in sizes {
-        tables.push(table::<B, f32>(&bench, size)?);
-        tables.push(table::<B, f64>(&bench, size)?);
+        tables.push(table::<B, f32>(backend, size)?);
+        tables.push(table::<B, f64>(backend, size)?);
     }
     Ok(tables.into())
 }
@@ -46,14 +46,11 @@ pub fn kernels<B: BenchBackend>(backend: &B, sizes: &[Size]) -> Result<Results, 
 ///
 /// Bytes are those that a kernel must move: every array read or written once. The share is the time of a copy
 /// of the same number of bytes, measured at the same time, divided by the kernel's time.
-fn table<B: BenchBackend, T: Real>(
-    bench: &Bench<'_, B>,
-    (ni, nj): Size,
-) -> Result<Table, SolverError> {
+fn table<B: BenchBackend, T: Real>(backend: &B, (ni, nj): Size) -> Result<Table, SolverError> {
     let precision = if size_of::<T>() == 4 { "single" } else { "double" };
     let title = format!("{ni} × {nj} points, {precision}-precision matrices");
     let columns = ["kernel", "MB", "ms", "GB/s", "copy GB/s", "share of copy"];
-    let mut rows = Rows { bench, table: Table::new(title, &columns) };
+    let mut rows = Rows { backend, table: Table::new(title, &columns) };
     let data = ellipses(ni, nj);
     grid_equations::<B, T>(&mut rows, &data)?;
     vectors::<B, T>(&mut rows, 2 * data.mi * data.mj)?;
@@ -78,12 +75,12 @@ fn table<B: BenchBackend, T: Real>(
 }
 
 /// The table under construction.
-struct Rows<'a, 'b, B> {
-    bench: &'a Bench<'b, B>,
+struct Rows<'a, B> {
+    backend: &'a B,
     table: Table,
 }
 
-impl<B: BenchBackend> Rows<'_, '_, B> {
+impl<B: BenchBackend> Rows<'_, B> {
     /// Measures `work`, which moves `bytes` if they are known.
     fn add(
         &mut self,
@@ -91,13 +88,13 @@ impl<B: BenchBackend> Rows<'_, '_, B> {
         bytes: usize,
         mut work: impl FnMut() -> Result<(), SolverError>,
     ) -> Result<(), SolverError> {
-        let seconds = self.bench.seconds(&mut work)?;
+        let seconds = timing::seconds(self.backend, &mut work)?;
         self.rate(name, bytes, seconds)
     }
 
     /// Adds the row of a kernel that moves `bytes` in `seconds`.
     fn rate(&mut self, name: &str, bytes: usize, seconds: f64) -> Result<(), SolverError> {
-        let copy = self.bench.copy_seconds(bytes)?;
+        let copy = timing::copy_seconds(self.backend, bytes)?;
         let rate = |seconds: f64| format!("{:.1}", bytes as f64 / seconds / 1e9);
         self.table.rows.push(vec![
             name.to_owned(),
@@ -109,9 +106,7 @@ impl<B: BenchBackend> Rows<'_, '_, B> {
         ]);
         Ok(())
     }
-}
 
-impl<B> Rows<'_, '_, B> {
     /// Adds a row with a time only.
     fn time(&mut self, name: &str, seconds: f64) {
         let cells = [name, "", &format!("{:.4}", 1e3 * seconds), "", "", ""];
@@ -126,10 +121,10 @@ impl<B> Rows<'_, '_, B> {
 
 /// Residual, Jacobian, wall columns and products.
 fn grid_equations<B: BenchBackend, T: Real>(
-    rows: &mut Rows<'_, '_, B>,
+    rows: &mut Rows<'_, B>,
     data: &EllipticData,
 ) -> Result<(), SolverError> {
-    let backend = rows.bench.backend;
+    let backend = rows.backend;
     let (mi, mj) = (data.mi, data.mj);
     let (points, nodes) = (mi * mj, data.x.len());
     let (mut state, _) = backend.elliptic(data)?;
@@ -164,11 +159,8 @@ fn grid_equations<B: BenchBackend, T: Real>(
 }
 
 /// Sums and inner products.
-fn vectors<B: BenchBackend, T: Real>(
-    rows: &mut Rows<'_, '_, B>,
-    n: usize,
-) -> Result<(), SolverError> {
-    let backend = rows.bench.backend;
+fn vectors<B: BenchBackend, T: Real>(rows: &mut Rows<'_, B>, n: usize) -> Result<(), SolverError> {
+    let backend = rows.backend;
     let (x, z, mut y) = (backend.zeros::<T>(n)?, backend.zeros::<T>(n)?, backend.zeros::<T>(n)?);
     let entry = size_of::<T>();
     rows.add("y ← y + a x + b z", 4 * n * entry, || {
@@ -188,17 +180,13 @@ fn vectors<B: BenchBackend, T: Real>(
 /// point; the correction reads and writes the solution (4.5). Coarse levels have 40 values a direction and
 /// together a third as many points.
 fn multigrid<B: BenchBackend, T: Real>(
-    rows: &mut Rows<'_, '_, B>,
+    rows: &mut Rows<'_, B>,
     data: &EllipticData,
 ) -> Result<(), SolverError> {
-    let backend = rows.bench.backend;
+    let backend = rows.backend;
     let points = data.mi * data.mj;
     let frozen = EllipticData { walls: Default::default(), ..data.clone() };
-    let (state, u) = backend.elliptic(&frozen)?;
-    let walls = WalledSides::default();
-    let mut problem = GridProblem::<B, T>::preconditioned(backend, state, walls, Kind::Multigrid)?;
-    let mut f = backend.zeros(2 * points)?;
-    problem.residual(backend, &u, &mut f)?;
+    let (mut problem, _) = first_system::<B, T>(backend, &frozen)?;
     let jacobian = problem.linearise(backend)?;
     let precision = if size_of::<T>() == 4 { Precision::Single } else { Precision::Double };
     let settings = MultigridSettings { precision, ..MultigridSettings::default() };
@@ -240,10 +228,10 @@ fn first_system<B: BenchBackend, T: Real>(
 /// product by the vendor's library, to compare with the ELL product above, and a whole linear solve to 1e-6
 /// with its set-up.
 fn compared<B: BenchBackend, T: Real>(
-    rows: &mut Rows<'_, '_, B>,
+    rows: &mut Rows<'_, B>,
     data: &EllipticData,
 ) -> Result<(), SolverError> {
-    let backend = rows.bench.backend;
+    let backend = rows.backend;
     let n = 2 * data.mi * data.mj;
     let frozen = EllipticData { walls: Default::default(), ..data.clone() };
     let (mut problem, b) = first_system::<B, T>(backend, &frozen)?;
@@ -265,18 +253,11 @@ fn compared<B: BenchBackend, T: Real>(
     let preconditioner = preconditioner.current(backend, jacobian)?;
     let mut krylov = Bicgstab::new(backend, n)?;
     let (mut x, mut iterations) = (backend.zeros::<T>(n)?, 0.0);
-    let seconds = rows.bench.seconds(&mut || {
+    let seconds = timing::seconds(backend, &mut || {
         preconditioner.update(backend, jacobian)?;
-        backend.lincomb(None, &mut x, 0.0, &[])?;
-        let mut system = System {
-            backend,
-            operator: jacobian,
-            preconditioner: &mut *preconditioner,
-            b: &b,
-            observe: &mut |_, _| {},
-            from_zero: None,
-        };
-        iterations = krylov.solve(&mut system, target, &mut x)?.iterations;
+        iterations = from_zero(backend, (jacobian, &b), preconditioner, &mut x, |system, x| {
+            krylov.solve(system, target, x)
+        })?;
         Ok(())
     })?;
     rows.time(&format!("set-up and {iterations} iterations with multigrid, to 1e-6"), seconds);
@@ -309,12 +290,12 @@ fn iteration_bytes<T>(kind: Kind, coupled: bool, n: usize) -> Option<usize> {
 
 /// One iteration of BiCGStab.
 fn iteration<B: BenchBackend, T: Real>(
-    rows: &mut Rows<'_, '_, B>,
+    rows: &mut Rows<'_, B>,
     data: &EllipticData,
     (kind, schedule): (Kind, Schedule),
     name: &str,
 ) -> Result<(), SolverError> {
-    let backend = rows.bench.backend;
+    let backend = rows.backend;
     let n = 2 * data.mi * data.mj;
     let (mut problem, b) = first_system::<B, T>(backend, data)?;
     let jacobian = problem.linearise(backend)?;
@@ -325,20 +306,13 @@ fn iteration<B: BenchBackend, T: Real>(
     let mut krylov = Bicgstab::new(backend, n)?;
     let mut x = backend.zeros::<T>(n)?;
     let mut iterations = 0.0;
-    let seconds = rows.bench.seconds(&mut || {
-        backend.lincomb(None, &mut x, 0.0, &[])?;
-        let mut system = System {
-            backend,
-            operator: jacobian,
-            preconditioner: &mut *preconditioner,
-            b: &b,
-            observe: &mut |_, _| {},
-            from_zero: None,
-        };
-        let [others, multigrid] = ITERATIONS;
-        let max_iterations = if kind == Kind::Multigrid { multigrid } else { others };
-        let target = Target { norm: 0.0, max_iterations };
-        iterations = krylov.solve(&mut system, target, &mut x)?.iterations;
+    let [others, multigrid] = ITERATIONS;
+    let max_iterations = if kind == Kind::Multigrid { multigrid } else { others };
+    let target = Target { norm: 0.0, max_iterations };
+    let seconds = timing::seconds(backend, &mut || {
+        iterations = from_zero(backend, (jacobian, &b), preconditioner, &mut x, |system, x| {
+            krylov.solve(system, target, x)
+        })?;
         Ok(())
     })?;
     let seconds = seconds / iterations.max(0.5);

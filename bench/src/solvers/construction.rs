@@ -1,20 +1,12 @@
 //! Times the set-up of incomplete factors.
 
-use super::{Problem, factors, milliseconds, row, times};
-use crate::timing::Bench;
+use super::{Problem, SCHEDULES, factors, milliseconds, row, times};
+use crate::timing;
 use crate::{BenchBackend, Table, VendorWork};
 use gridgen::backend::{Incomplete, SparseMatrix};
 use gridgen::solver::SolverError;
-use gridgen::sparse::Schedule;
 
 const KINDS: [(Incomplete, &str); 2] = [(Incomplete::Dilu, "DILU"), (Incomplete::Ilu0, "ILU(0)")];
-
-const SCHEDULES: [(Schedule, &str); 4] = [
-    (Schedule::Levels, "levels"),
-    (Schedule::SyncFree, "sync-free"),
-    (Schedule::Colours, "colours"),
-    (Schedule::Tiles, "tiles"),
-];
 
 pub(crate) fn table() -> Table {
     let columns =
@@ -23,18 +15,17 @@ pub(crate) fn table() -> Table {
 }
 
 pub(crate) fn measure<B: BenchBackend>(
-    bench: &Bench<'_, B>,
     problem: &Problem<'_, B>,
     table: &mut Table,
 ) -> Result<(), SolverError> {
-    let backend = bench.backend;
+    let backend = problem.backend;
     let a = &problem.operator;
     let mut vendor: Option<f64> = None;
     for (levels, name) in [(true, "ILU(0), levels"), (false, "ILU(0), no levels")] {
         match backend.vendor::<f64>(VendorWork::Ilu0 { levels }, problem.csr) {
             Ok(None) => {}
             Ok(Some((library, mut work))) => {
-                let seconds = bench.seconds_of_long(&mut || Ok(work()?))?;
+                let seconds = timing::seconds_of_long(backend, &mut || Ok(work()?))?;
                 let cells = [format!("{library}, {name}"), String::new(), String::new()];
                 row(table, &problem.name, cells.into_iter().chain([milliseconds(seconds)]));
                 vendor = Some(vendor.map_or(seconds, |faster| faster.min(seconds)));
@@ -43,15 +34,16 @@ pub(crate) fn measure<B: BenchBackend>(
         }
     }
     for (kind, kind_name) in KINDS {
-        for (schedule, schedule_name) in SCHEDULES {
+        // `auto` has no set-up of its own: it chooses one of the others.
+        for (schedule, schedule_name) in SCHEDULES.into_iter().skip(1) {
             let name = format!("{kind_name}, {schedule_name}");
-            let analysis = bench.seconds_of_long(&mut || {
+            let analysis = timing::seconds_of_long(backend, &mut || {
                 drop(a.preconditioner(backend, factors(kind, schedule))?);
                 Ok(())
             })?;
             let mut factors = a.preconditioner(backend, factors(kind, schedule))?;
             let mut bad = None;
-            let values = bench.seconds_of_long(&mut || {
+            let values = timing::seconds_of_long(backend, &mut || {
                 match factors.update(backend, a) {
                     Err(SolverError::Preconditioner(failure)) => bad = Some(failure),
                     updated => updated?,

@@ -1,7 +1,6 @@
 //! Residuals of BiCGStab without a preconditioner, with DILU and with ILU(0).
 
 use super::{Points, Problem, factors, figure, row};
-use crate::timing::Bench;
 use crate::{BenchBackend, Table};
 use gridgen::backend::{Algebraic, Incomplete, SparseMatrix};
 use gridgen::report::plot::XyFigure;
@@ -50,7 +49,6 @@ pub(crate) fn table() -> Table {
 }
 
 pub(crate) fn measure<B: BenchBackend>(
-    bench: &Bench<'_, B>,
     problem: &Problem<'_, B>,
     most: usize,
     table: &mut Table,
@@ -65,7 +63,7 @@ pub(crate) fn measure<B: BenchBackend>(
     for (name, kind) in CURVES.into_iter().zip(kinds) {
         let mut points = Vec::new();
         let started = Instant::now();
-        match solve(bench, problem, kind, most, &mut points) {
+        match solve(problem, kind, most, &mut points) {
             Ok((report, norm)) => {
                 let cells = [
                     name.to_owned(),
@@ -90,13 +88,12 @@ pub(crate) fn measure<B: BenchBackend>(
 
 /// The report of a solve, and ‖b‖.
 fn solve<B: BenchBackend>(
-    bench: &Bench<'_, B>,
     problem: &Problem<'_, B>,
     kind: Algebraic,
     most: usize,
     points: &mut Points,
 ) -> Result<(KrylovReport, f64), SolverError> {
-    let (backend, operator, b) = (bench.backend, &problem.operator, &problem.b);
+    let (backend, operator, b) = (problem.backend, &problem.operator, &problem.b);
     let mut preconditioner = operator.preconditioner(backend, kind)?;
     preconditioner.update(backend, operator)?;
     let mut krylov = Bicgstab::new(backend, problem.rows)?;

@@ -1,12 +1,12 @@
 //! GMRES with short restarts, on the backend and on the CPU.
 
-use super::{Problem, milliseconds, row, times};
-use crate::timing::Bench;
+use super::{Problem, from_zero, milliseconds, row, times};
+use crate::timing;
 use crate::{BenchBackend, Table};
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{Algebraic, MatrixFormat, SparseBackend, SparseMatrix};
 use gridgen::solver::SolverError;
-use gridgen::solver::krylov::{Gmres, System, Target};
+use gridgen::solver::krylov::{Gmres, Target};
 
 /// Dimensions of the Krylov space, and number of restarts, from table 3 of Liu, Yin and Wu (2011).
 const DIMENSIONS: [usize; 3] = [8, 16, 32];
@@ -18,12 +18,11 @@ pub(crate) fn table() -> Table {
 }
 
 pub(crate) fn measure<B: BenchBackend>(
-    bench: &Bench<'_, B>,
     problem: &Problem<'_, B>,
     right: &[f64],
     table: &mut Table,
 ) -> Result<(), SolverError> {
-    let (backend, n) = (bench.backend, problem.rows);
+    let (backend, n) = (problem.backend, problem.rows);
     let on_cpu = backend.name() == CpuBackend.name();
     for m in DIMENSIONS {
         let (iterations, seconds) = solve(backend, (&problem.operator, &problem.b), (n, m))?;
@@ -48,18 +47,12 @@ fn solve<B: BenchBackend>(
     let mut preconditioner = operator.preconditioner(backend, Algebraic::None)?;
     let mut x = backend.zeros(n)?;
     let mut iterations = 0.0;
-    let seconds = Bench { backend }.seconds_of_long(&mut || {
-        backend.lincomb(None, &mut x, 0.0, &[])?;
-        let mut system = System {
-            backend,
-            operator,
-            preconditioner: &mut *preconditioner,
-            b,
-            observe: &mut |_, _| {},
-            from_zero: None,
-        };
+    let seconds = timing::seconds_of_long(backend, &mut || {
         let target = Target { norm: 0.0, max_iterations: RESTARTS * m };
-        iterations = krylov.solve(&mut system, target, &mut x)?.iterations;
+        iterations =
+            from_zero(backend, (operator, b), &mut *preconditioner, &mut x, |system, x| {
+                krylov.solve(system, target, x)
+            })?;
         Ok(())
     })?;
     Ok((iterations, seconds))

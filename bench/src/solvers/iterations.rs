@@ -1,12 +1,10 @@
 //! Times iterations with DILU under each schedule.
 
-use super::{Problem, factors, milliseconds, row, times};
-use crate::timing::Bench;
+use super::{Problem, SCHEDULES, factors, from_zero, milliseconds, row, times};
 use crate::{BenchBackend, Table};
 use gridgen::backend::{Algebraic, Incomplete, SparseMatrix};
 use gridgen::solver::SolverError;
-use gridgen::solver::krylov::{Bicgstab, System, Target};
-use gridgen::sparse::Schedule;
+use gridgen::solver::krylov::{Bicgstab, Target};
 use std::time::Instant;
 
 /// Seconds after which no new solve of a row is started.
@@ -16,14 +14,6 @@ const FIRST: usize = 24;
 /// Iterations of a solve before the first look at the clock, and the least number between two looks.
 const UNSEEN: usize = 8;
 
-const SCHEDULES: [(Schedule, &str); 5] = [
-    (Schedule::Auto, "auto"),
-    (Schedule::Levels, "levels"),
-    (Schedule::SyncFree, "sync-free"),
-    (Schedule::Colours, "colours"),
-    (Schedule::Tiles, "tiles"),
-];
-
 pub(crate) fn table(iterations: usize) -> Table {
     let whole = format!("{iterations} iterations s");
     let columns = ["matrix", "preconditioner", "timed", "ms an iteration", &whole, "times none"];
@@ -32,13 +22,12 @@ pub(crate) fn table(iterations: usize) -> Table {
 
 /// A solve that ends early, because it has converged, is repeated until the number of iterations is reached.
 pub(crate) fn measure<B: BenchBackend>(
-    bench: &Bench<'_, B>,
     problem: &Problem<'_, B>,
     iterations: usize,
     table: &mut Table,
 ) -> Result<(), SolverError> {
     let mut add = |name: &str, kind, none: Option<f64>| -> Result<Option<f64>, SolverError> {
-        match seconds(bench, problem, kind, iterations, PATIENCE) {
+        match seconds(problem, kind, iterations, PATIENCE) {
             Ok((done, seconds)) => {
                 let once = seconds / done;
                 let cells = [
@@ -68,30 +57,22 @@ pub(crate) fn measure<B: BenchBackend>(
 /// Iterations done, and their seconds. After `patience` seconds no new solve is started. Ranks must all do
 /// the same work and therefore pass an infinite `patience`.
 pub(crate) fn seconds<B: BenchBackend>(
-    bench: &Bench<'_, B>,
     problem: &Problem<'_, B>,
     kind: Algebraic,
     iterations: usize,
     patience: f64,
 ) -> Result<(f64, f64), SolverError> {
     let Problem { operator, rows, b, .. } = problem;
-    let backend = bench.backend;
+    let backend = problem.backend;
     let mut preconditioner = operator.preconditioner(backend, kind)?;
     preconditioner.update(backend, operator)?;
     let mut krylov = Bicgstab::new(backend, *rows)?;
     let mut x = backend.zeros(*rows)?;
     let mut solve = |most: usize| {
-        backend.lincomb(None, &mut x, 0.0, &[])?;
-        let mut system = System {
-            backend,
-            operator,
-            preconditioner: &mut *preconditioner,
-            b,
-            observe: &mut |_, _| {},
-            from_zero: None,
-        };
         let target = Target { norm: 0.0, max_iterations: most };
-        krylov.solve(&mut system, target, &mut x)
+        from_zero(backend, (operator, b), &mut *preconditioner, &mut x, |system, x| {
+            krylov.solve(system, target, x)
+        })
     };
     let (mut first, mut bearable) = (0, f64::INFINITY);
     while first < FIRST && bearable > FIRST as f64 {
@@ -106,7 +87,7 @@ pub(crate) fn seconds<B: BenchBackend>(
     let mut done = 0.0;
     while done < iterations as f64 && started.elapsed().as_secs_f64() < patience {
         let left = (iterations - done as usize).min(chunk);
-        done += solve(left)?.iterations.max(1.0);
+        done += solve(left)?.max(1.0);
     }
     backend.finish()?;
     Ok((done, started.elapsed().as_secs_f64()))

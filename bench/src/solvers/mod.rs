@@ -14,16 +14,28 @@ mod triangles;
 pub use ranks::row_scaling;
 
 use super::matrices::{Generated, Random, jacobian};
-use super::timing::Bench;
 use super::{BenchBackend, Results, Size, Table};
-use gridgen::backend::{Algebraic, Incomplete, MatrixFormat, SparseBackend};
+use gridgen::backend::{
+    Algebraic, Backend, DeviceError, Incomplete, LinearOperator, MatrixFormat, Preconditioner,
+    Real, SparseBackend,
+};
 use gridgen::report::plot::{Axis, Stroke, XyCurve, XyFigure, XyLine, XyPanel};
 use gridgen::solver::SolverError;
+use gridgen::solver::krylov::{KrylovReport, System};
 use gridgen::sparse::{Csr, Schedule};
 
 /// Sizes of the grids whose Jacobians are measured, and the numbers of Newton steps before.
 const GRIDS: [Size; 2] = [(257, 129), (2049, 513)];
 const STEPS: [usize; 2] = [0, 4];
+
+/// Schedules of incomplete factors, and their names.
+const SCHEDULES: [(Schedule, &str); 5] = [
+    (Schedule::Auto, "auto"),
+    (Schedule::Levels, "levels"),
+    (Schedule::SyncFree, "sync-free"),
+    (Schedule::Colours, "colours"),
+    (Schedule::Tiles, "tiles"),
+];
 
 /// A table, or a picture, of the solvers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -111,6 +123,7 @@ pub struct SolverSettings {
 
 /// A matrix that is measured.
 struct Problem<'a, B: SparseBackend> {
+    backend: &'a B,
     name: String,
     csr: &'a Csr,
     operator: B::CsrMatrix<f64>,
@@ -128,7 +141,6 @@ pub fn solvers<B: BenchBackend>(
     backend: &B,
     settings: &SolverSettings,
 ) -> Result<Results, SolverError> {
-    let bench = Bench { backend };
     let mut tables: Vec<(SolverSubject, Table)> =
         settings.subjects.iter().filter_map(|&of| Some((of, empty(of, settings)?))).collect();
     for (_, table) in &mut tables {
@@ -143,20 +155,21 @@ pub fn solvers<B: BenchBackend>(
         let right: Vec<f64> = (0..csr.rows()).map(|_| random.unit()).collect();
         let mut b = backend.zeros(csr.rows())?;
         backend.upload(&right, &mut b)?;
-        let problem = Problem { name: source.name(settings.scale), csr: &csr, operator, rows, b };
+        let name = source.name(settings.scale);
+        let problem = Problem { backend, name, csr: &csr, operator, rows, b };
         for (subject, table) in &mut tables {
             match subject {
                 SolverSubject::Shapes => shapes::measure(&problem, table, &mut levels),
-                SolverSubject::Products => products::measure(&bench, &problem, table)?,
-                SolverSubject::Construction => construction::measure(&bench, &problem, table)?,
+                SolverSubject::Products => products::measure(&problem, table)?,
+                SolverSubject::Construction => construction::measure(&problem, table)?,
                 SolverSubject::Iterations => {
-                    iterations::measure(&bench, &problem, settings.iterations, table)?;
+                    iterations::measure(&problem, settings.iterations, table)?;
                 }
-                SolverSubject::Triangles => triangles::measure(&bench, &problem, table)?,
-                SolverSubject::Gmres => gmres::measure(&bench, &problem, &right, table)?,
+                SolverSubject::Triangles => triangles::measure(&problem, table)?,
+                SolverSubject::Gmres => gmres::measure(&problem, &right, table)?,
                 SolverSubject::Convergence => {
                     let most = settings.iterations;
-                    convergence::measure(&bench, &problem, most, table, &mut residuals)?;
+                    convergence::measure(&problem, most, table, &mut residuals)?;
                 }
                 SolverSubject::Scaling => {}
             }
@@ -216,6 +229,20 @@ fn figure(
         panels: panels.into_iter().map(panel).collect(),
         ..XyFigure::default()
     }
+}
+
+/// Iterations of a solve from x = 0, which nobody observes.
+pub(crate) fn from_zero<B: Backend, T: Real, A: LinearOperator<B, T>>(
+    backend: &B,
+    (operator, b): (&A, &B::Vector<T>),
+    preconditioner: &mut dyn Preconditioner<B, T, A>,
+    x: &mut B::Vector<T>,
+    solve: impl FnOnce(&mut System<'_, B, T, A>, &mut B::Vector<T>) -> Result<KrylovReport, DeviceError>,
+) -> Result<f64, DeviceError> {
+    backend.lincomb(None, x, 0.0, &[])?;
+    let observe = &mut |_, _| {};
+    let mut system = System { backend, operator, preconditioner, b, observe, from_zero: None };
+    Ok(solve(&mut system, x)?.iterations)
 }
 
 /// Points of a curve.

@@ -1,7 +1,7 @@
 //! Times products, compared with a copy of the bytes that they must move.
 
 use super::{Problem, milliseconds, row, times};
-use crate::timing::Bench;
+use crate::timing;
 use crate::{BenchBackend, Table, VendorWork};
 use gridgen::backend::{LinearOperator, MatrixFormat};
 use gridgen::solver::SolverError;
@@ -13,13 +13,12 @@ pub(crate) fn table() -> Table {
 
 /// The bytes counted are values, columns and row starts, x and y, each once.
 pub(crate) fn measure<B: BenchBackend>(
-    bench: &Bench<'_, B>,
     problem: &Problem<'_, B>,
     table: &mut Table,
 ) -> Result<(), SolverError> {
-    let (backend, n) = (bench.backend, problem.csr.rows());
+    let (backend, n) = (problem.backend, problem.csr.rows());
     let bytes = problem.csr.values.len() * (8 + 4) + n * (2 * 8 + 4);
-    let copy = bench.copy_seconds(bytes)?;
+    let copy = timing::copy_seconds(backend, bytes)?;
     let mut y = backend.zeros(n)?;
     let cells = |name: &str, seconds: f64, ours: f64| {
         [
@@ -34,7 +33,7 @@ pub(crate) fn measure<B: BenchBackend>(
     let mut ours = f64::INFINITY;
     for (name, format) in [("by rows", MatrixFormat::Csr), ("ELL", MatrixFormat::Ell)] {
         let a = backend.csr(problem.csr, format)?;
-        let seconds = bench.seconds(&mut || Ok(a.apply(backend, &problem.b, &mut y)?))?;
+        let seconds = timing::seconds(backend, &mut || Ok(a.apply(backend, &problem.b, &mut y)?))?;
         ours = ours.min(seconds);
         row(table, &problem.name, cells(name, seconds, ours));
     }
@@ -42,7 +41,7 @@ pub(crate) fn measure<B: BenchBackend>(
         match backend.vendor::<f64>(work, problem.csr) {
             Ok(None) => {}
             Ok(Some((name, mut product))) => {
-                let seconds = bench.seconds(&mut || Ok(product()?))?;
+                let seconds = timing::seconds(backend, &mut || Ok(product()?))?;
                 row(table, &problem.name, cells(&format!("{name}, {form}"), seconds, ours));
             }
             Err(error) => row(table, &problem.name, [error.to_string()]),

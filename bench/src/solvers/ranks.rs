@@ -1,12 +1,11 @@
 //! Times products and iterations on growing numbers of GPUs, with a block of rows each.
 
-use super::{Problem, SolverSettings, iterations, milliseconds, row};
+use super::{Problem, SolverSettings, iterations, milliseconds, row, times};
 use crate::matrices::Random;
+use crate::results::percent;
 use crate::scaling::counts;
-use crate::timing::Bench;
 use crate::{BenchBackend, Table};
-use gridgen::backend::cuda::{CudaBackend, CudaCsr};
-use gridgen::backend::cuda::{Gpus, Ranks};
+use gridgen::backend::cuda::{CudaBackend, CudaCsr, Gpus, Ranks};
 use gridgen::backend::{
     Algebraic, Backend, Bands, DeviceError, LinearOperator, MatrixFormat, SparseBackend,
 };
@@ -82,8 +81,6 @@ impl Seconds {
 fn cells(blocks: &RowBlocks, found: Seconds, alone: Seconds) -> Vec<String> {
     let ranks = 0..blocks.ranks();
     let share = |rank| blocks.halo(rank).len() as f64 / blocks.of(rank).len() as f64;
-    let times = |alone: f64, found: f64| format!("{:.2}", alone / found);
-    let percent = |share: f64| format!("{:.1} %", 100.0 * share);
     vec![
         blocks.ranks().to_string(),
         ranks.clone().map(|rank| blocks.of(rank).len()).min().unwrap_or_default().to_string(),
@@ -130,11 +127,10 @@ fn seconds(
     backend.upload(right, &mut b)?;
     let product = repeated(backend, || matrix.apply(backend, &b, &mut y))?;
     let exchange = repeated(backend, || matrix.exchange(backend, &b))?;
-    let problem = Problem { name: String::new(), csr, rows: right.len(), operator: matrix, b };
+    let (name, rows) = (String::new(), right.len());
+    let problem = Problem { backend, name, csr, rows, operator: matrix, b };
     let iteration = |kind| -> Result<f64, SolverError> {
-        let bench = Bench { backend };
-        let (done, seconds) =
-            iterations::seconds(&bench, &problem, kind, iterations, f64::INFINITY)?;
+        let (done, seconds) = iterations::seconds(&problem, kind, iterations, f64::INFINITY)?;
         Ok(seconds / done)
     };
     let none = iteration(Algebraic::None)?;

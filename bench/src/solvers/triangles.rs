@@ -1,7 +1,7 @@
 //! Times triangular solves with the factors of DILU: one with its analysis, one alone, and a hundred.
 
-use super::{Problem, factors, milliseconds, row, times};
-use crate::timing::Bench;
+use super::{Problem, SCHEDULES, factors, milliseconds, row, times};
+use crate::timing;
 use crate::{BenchBackend, Table, VendorWork};
 use gridgen::backend::{Incomplete, SparseMatrix};
 use gridgen::solver::SolverError;
@@ -12,9 +12,6 @@ use std::time::Instant;
 const MANY: usize = 100;
 /// Longest total time of a row, in seconds.
 const PATIENCE: f64 = 5.0;
-
-const SCHEDULES: [(Schedule, &str); 3] =
-    [(Schedule::Auto, "auto"), (Schedule::Levels, "levels"), (Schedule::SyncFree, "sync-free")];
 
 /// Number of measurements of a first solve.
 const FIRSTS: usize = 3;
@@ -54,11 +51,10 @@ pub(crate) fn table() -> Table {
 }
 
 pub(crate) fn measure<B: BenchBackend>(
-    bench: &Bench<'_, B>,
     problem: &Problem<'_, B>,
     table: &mut Table,
 ) -> Result<(), SolverError> {
-    let vendor = match vendor(bench, problem) {
+    let vendor = match vendor(problem) {
         Ok(Some((name, seconds))) => {
             let cells = [name.to_owned(), milliseconds(seconds.analysis)];
             row(table, &problem.name, cells.into_iter().chain(seconds.three().map(milliseconds)));
@@ -70,8 +66,9 @@ pub(crate) fn measure<B: BenchBackend>(
             None
         }
     };
-    for (schedule, name) in SCHEDULES {
-        let Some(seconds) = ours(bench, problem, schedule)? else {
+    // Colours and tiles have other factors.
+    for (schedule, name) in SCHEDULES.into_iter().take(3) {
+        let Some(seconds) = ours(problem, schedule)? else {
             row(table, &problem.name, [name.to_owned(), "no factors".to_owned()]);
             continue;
         };
@@ -88,13 +85,12 @@ pub(crate) fn measure<B: BenchBackend>(
 
 /// Times of a schedule; `None` if a pivot cannot be used.
 fn ours<B: BenchBackend>(
-    bench: &Bench<'_, B>,
     problem: &Problem<'_, B>,
     schedule: Schedule,
 ) -> Result<Option<Seconds>, SolverError> {
-    let (backend, a) = (bench.backend, &problem.operator);
+    let (backend, a) = (problem.backend, &problem.operator);
     let kind = Incomplete::Dilu;
-    let analysis = bench.seconds_of_long(&mut || {
+    let analysis = timing::seconds_of_long(backend, &mut || {
         drop(a.preconditioner(backend, factors(kind, schedule))?);
         Ok(())
     })?;
@@ -118,8 +114,8 @@ fn ours<B: BenchBackend>(
         factors.update(backend, a)?;
         let solve = &mut || Ok(factors.apply(backend, a, &problem.b, &mut z)?);
         // The first hundred solves with new factors include the time that `auto` spends on trials.
-        hundred = hundred.min(analysis + many(bench, solve)?);
-        alone = alone.min(bench.seconds_of_long(solve)?);
+        hundred = hundred.min(analysis + many(backend, solve)?);
+        alone = alone.min(timing::seconds_of_long(backend, solve)?);
         if hundred > LONG {
             break;
         }
@@ -129,37 +125,36 @@ fn ours<B: BenchBackend>(
 
 /// Seconds of [`MANY`] calls, extrapolated from fewer if they take long.
 fn many<B: BenchBackend>(
-    bench: &Bench<'_, B>,
+    backend: &B,
     work: &mut dyn FnMut() -> Result<(), SolverError>,
 ) -> Result<f64, SolverError> {
-    bench.backend.finish()?;
+    backend.finish()?;
     let started = Instant::now();
     let mut done = 0;
     while done < MANY && started.elapsed().as_secs_f64() < PATIENCE {
         work()?;
         done += 1;
         if done % 10 == 0 {
-            bench.backend.finish()?;
+            backend.finish()?;
         }
     }
-    bench.backend.finish()?;
+    backend.finish()?;
     Ok(started.elapsed().as_secs_f64() * MANY as f64 / done as f64)
 }
 
 fn vendor<B: BenchBackend>(
-    bench: &Bench<'_, B>,
     problem: &Problem<'_, B>,
 ) -> Result<Option<(&'static str, Seconds)>, SolverError> {
-    let vendor = |work| bench.backend.vendor::<f64>(work, problem.csr);
+    let vendor = |work| problem.backend.vendor::<f64>(work, problem.csr);
     let Some((name, mut analyse)) = vendor(VendorWork::TriangularAnalysis)? else {
         return Ok(None);
     };
-    let analysis = bench.seconds_of_long(&mut || Ok(analyse()?))?;
+    let analysis = timing::seconds_of_long(problem.backend, &mut || Ok(analyse()?))?;
     let Some((_, mut solve)) = vendor(VendorWork::TriangularSolve)? else { return Ok(None) };
     let (mut hundred, mut alone) = (f64::INFINITY, f64::INFINITY);
     for _ in 0..HUNDREDS {
-        hundred = hundred.min(analysis + many(bench, &mut || Ok(solve()?))?);
-        alone = alone.min(bench.seconds_of_long(&mut || Ok(solve()?))?);
+        hundred = hundred.min(analysis + many(problem.backend, &mut || Ok(solve()?))?);
+        alone = alone.min(timing::seconds_of_long(problem.backend, &mut || Ok(solve()?))?);
     }
     Ok(Some((name, Seconds { analysis, first: alone, alone, hundred })))
 }
