@@ -12,7 +12,7 @@ use crate::files::restart::Identity;
 const SOURCES: &str = env!("GRIDGEN_SOURCES");
 
 /// Sections whose keys decide on the grid; the others decide how it is solved for and written.
-const SECTIONS: [&str; 4] = ["geometry", "grid", "initial", "control"];
+const SECTIONS: [&str; 6] = ["geometry", "grid", "domain", "cascade", "initial", "control"];
 
 /// Keys that name a file of coordinates.
 const FILES: [&str; 2] = ["geometry.file", "geometry.section.file"];

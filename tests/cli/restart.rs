@@ -229,6 +229,17 @@ fn a_restart_of_another_case_is_refused() {
 }
 
 #[test]
+fn a_restart_in_another_box_is_refused() {
+    let scratch = Scratch::with_case(SMALLEST);
+    let run = |roof: &str, more: &str| {
+        scratch.run_coarse(&format!("--set domain.box=[-2,3,-2,{roof}] {more}"))
+    };
+    run("2", LIMIT);
+
+    run("3", &format!("--restart {RESTART}")).fails(2, "belongs to another case: domain.box is ");
+}
+
+#[test]
 fn a_section_that_changed_makes_another_case() {
     let case = b"[geometry]\nfile = \"e387.dat\"\n";
     let section = include_bytes!("../../cases/airfoils/e387.dat");
