@@ -31,6 +31,7 @@ use gridgen::files::{PAGE_FILE, REPORT_FILE};
 use gridgen::generate::{RESTART_EVERY, RunOptions, run_file};
 use gridgen::ranks::Job;
 
+pub use self::failure::exit_code;
 use self::failure::{CommandFailure, code_if};
 use self::named::KeyArguments;
 use self::progress::Reporter;
@@ -200,7 +201,7 @@ fn report(failure: CommandFailure, terminal: &Terminal) -> u8 {
         CommandFailure::Usage(kind, message) => explain(&Cli::command().error(kind, message)),
         CommandFailure::Message { message, hint, class } => {
             terminal.error(&message, hint.as_deref());
-            class.exit_code()
+            exit_code(class)
         }
     }
 }

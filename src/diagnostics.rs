@@ -2,25 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The kinds of failure that a caller treats differently; their numbers are the exit codes of the program.
+/// The kinds of failure that a caller treats differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum ErrorClass {
     /// Input that cannot be used, files that cannot be read or written, and too little memory.
-    Input = 2,
+    Input,
     /// The problem was understood and not solved: another method or another setting may do it.
-    Unsolved = 1,
+    Unsolved,
     /// The device, or another rank, failed.
-    Device = 3,
-    /// The run was cancelled; the number is as shells have it.
-    Interrupted = 130,
-}
-
-impl ErrorClass {
-    /// The exit code of the program for such a failure.
-    pub fn exit_code(self) -> u8 {
-        self as u8
-    }
+    Device,
+    /// The run was cancelled.
+    Interrupted,
 }
 
 /// Characters of a text of the user that a message shows.

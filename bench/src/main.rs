@@ -6,6 +6,7 @@ mod arguments;
 use std::process::ExitCode;
 
 use arguments::Arguments;
+use gridgen::error::ErrorClass;
 
 fn main() -> ExitCode {
     let arguments = Arguments::read();
@@ -19,7 +20,17 @@ fn main() -> ExitCode {
             if let Some(hint) = error.hint() {
                 eprintln!("hint: {hint}");
             }
-            ExitCode::from(error.class().exit_code())
+            ExitCode::from(code(error.class()))
         }
+    }
+}
+
+/// The exit code of `gridgen` for a failure.
+fn code(class: ErrorClass) -> u8 {
+    match class {
+        ErrorClass::Unsolved => 1,
+        ErrorClass::Device => 3,
+        ErrorClass::Interrupted => 130,
+        _ => 2,
     }
 }

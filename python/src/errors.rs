@@ -1,6 +1,7 @@
 //! Converts errors of the library to exceptions of the package.
 
 use gridgen::case::{AssemblyError, CaseError, Place};
+use gridgen::cli::exit_code;
 use gridgen::error::Error;
 use gridgen::movement::MovementError;
 use gridgen::smooth::SmoothError;
@@ -39,7 +40,7 @@ pub(crate) fn raised(py: Python<'_>, error: impl Into<Error>) -> PyErr {
     };
     let hint = error.hint().map(|hint| in_python(&hint));
     let exception = data(py, &error).and_then(|data| {
-        exception(py, class, (error.to_string(), hint, error.class().exit_code(), data))
+        exception(py, class, (error.to_string(), hint, exit_code(error.class()), data))
     });
     exception.unwrap_or_else(|failed| failed)
 }

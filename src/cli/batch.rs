@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use super::progress::{bar, interrupted, listen};
 use super::terminal::{Terminal, to_stderr, visible};
-use super::{CommandFailure, CommonArguments, ComputeArguments, code_if, count};
+use super::{CommandFailure, CommonArguments, ComputeArguments, code_if, count, exit_code};
 use crate::diagnostics::counted;
 
 /// Arguments of `gridgen run`.
@@ -211,9 +211,9 @@ impl CaseRow {
             BatchResult::Run(_) => ("converged", 0, None, None),
             BatchResult::UpToDate(_) => ("kept", 0, None, None),
             BatchResult::Failed(Failure { message, hint, class, .. }) => {
-                ("failed", class.exit_code(), message.clone(), hint.clone())
+                ("failed", exit_code(*class), message.clone(), hint.clone())
             }
-            BatchResult::NotRun => ("not run", ErrorClass::Interrupted.exit_code(), None, None),
+            BatchResult::NotRun => ("not run", exit_code(ErrorClass::Interrupted), None, None),
         };
         let summary = match result {
             BatchResult::Run(summary) | BatchResult::UpToDate(summary) => Some(summary.clone()),

@@ -3,9 +3,22 @@
 use clap::error::ErrorKind;
 use gridgen::error::{Error, ErrorClass};
 
+/// Exit code of a run whose grid or system is not solved, or whose grid is folded.
+const NOT_CONVERGED: u8 = 1;
+
+/// The exit code for a failure; that of an interruption is as shells have it.
+pub fn exit_code(class: ErrorClass) -> u8 {
+    match class {
+        ErrorClass::Unsolved => NOT_CONVERGED,
+        ErrorClass::Input => 2,
+        ErrorClass::Device => 3,
+        ErrorClass::Interrupted => 130,
+    }
+}
+
 /// The exit code for a grid that was made or measured, or a system, which is good or not.
 pub(super) fn code_if(good: bool) -> u8 {
-    if good { 0 } else { ErrorClass::Unsolved.exit_code() }
+    if good { 0 } else { NOT_CONVERGED }
 }
 
 /// Failure of a command.

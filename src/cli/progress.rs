@@ -9,6 +9,7 @@ use gridgen::generate::Progress;
 use gridgen::solver::history::NewtonStep;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::failure::exit_code;
 use super::terminal::{Terminal, to_stderr};
 
 static INTERRUPTION: AtomicBool = AtomicBool::new(false);
@@ -18,7 +19,7 @@ pub(super) fn listen(terminal: &Terminal) {
     let handler = || {
         if INTERRUPTION.swap(true, Ordering::Relaxed) {
             // Nothing more is done: what libraries do at the end waits for a GPU that may be stuck.
-            signal_hook::low_level::exit(i32::from(ErrorClass::Interrupted.exit_code()));
+            signal_hook::low_level::exit(i32::from(exit_code(ErrorClass::Interrupted)));
         }
         // Nobody may read it, and the next signal is handled after this one.
         let note = || to_stderr("note: stopping after this Newton step; once more ends at once\n");

@@ -11,7 +11,7 @@ use gridgen::error::{Error, ErrorClass};
 use gridgen::generate::BackendChoice;
 use gridgen::ranks::{Failure as Outcome, Job, OnFailure, RankPlace, RanksError, Rendezvous};
 
-use super::failure::CommandFailure;
+use super::failure::{CommandFailure, exit_code};
 use super::terminal::Terminal;
 use super::values::words;
 
@@ -106,7 +106,7 @@ pub(super) fn begin(job: &Job, terminal: Terminal) {
             if first {
                 terminal.error(&error.to_string(), error.hint().as_deref());
             }
-            std::process::exit(i32::from(error.class().exit_code()));
+            std::process::exit(i32::from(exit_code(error.class())));
         };
         drop(thread::Builder::new().spawn(end));
     });
@@ -120,7 +120,7 @@ pub(super) fn begin(job: &Job, terminal: Terminal) {
 pub(super) fn end(job: &Job, done: Result<u8, CommandFailure>) -> Result<u8, CommandFailure> {
     let failure = match done {
         Ok(code) => {
-            return Ok(job.end(code).unwrap_or_else(|failure| failure.class.exit_code()));
+            return Ok(job.end(code).unwrap_or_else(|failure| exit_code(failure.class)));
         }
         Err(failure) => failure,
     };
@@ -133,5 +133,5 @@ pub(super) fn end(job: &Job, done: Result<u8, CommandFailure>) -> Result<u8, Com
         Some(Outcome { rank: 0, message: None, .. }) => 1,
         _ => 0,
     };
-    if job.rank() == shown_by { Err(failure) } else { Ok(class.exit_code()) }
+    if job.rank() == shown_by { Err(failure) } else { Ok(exit_code(class)) }
 }
