@@ -235,7 +235,9 @@ impl GridResult {
         }
         let base = problem.case.grid.base_cells.filter(|_| !grid.x.is_empty());
         let behind = base.and_then(|cells| block_behind(&grid, cells));
-        quality = quality.joined(grid.cells(), &behind);
+        if behind.is_some() {
+            quality = quality.joined(grid.cells(), &behind);
+        }
         let passage = problem.passage().filter(|_| !grid.x.is_empty() && stop.converged());
         let passage = passage.map(|passage| {
             let options = problem.case.solver_options();
