@@ -244,13 +244,6 @@ def test_coordinates_of_different_shapes_are_refused():
         gridgen.quality(x, y + 1j)
 
 
-def test_grids_that_no_memory_holds_are_refused():
-    with pytest.raises(gridgen.GridgenError) as refused:
-        gridgen.make(naca="0012", ni=1_000_000, nj=1_000, backend="cpu")
-
-    assert refused.value.hint
-
-
 LONE = "\ud800"
 
 

@@ -36,17 +36,6 @@ def test_an_error_passes_from_process_to_process(kind):
     assert isinstance(copy, gridgen.GridgenError)
 
 
-def test_a_pickle_includes_the_grid(small):
-    with pytest.raises(gridgen.NotConverged) as stopped:
-        gridgen.make(**small, newton={"max_iterations": 1}, retry=False)
-
-    copy = pickle.loads(pickle.dumps(stopped.value))  # noqa: S301
-
-    assert copy.grid.verdict == stopped.value.grid.verdict
-    assert np.array_equal(copy.grid.x, stopped.value.grid.x)
-    assert str(copy) == str(stopped.value)
-
-
 # An override of the command, the equivalent arguments of `make`, and the name expected in the message.
 CASES = [
     ("grid.ni=3", {"ni": 3}, "ni"),

@@ -73,6 +73,8 @@ def test_factors_stay_on_a_gpu():
     first, second = (solver.solve(np.ones(100)) for _ in range(2))
     both, _ = solver.solve(np.ones((100, 2)), np.stack([first[0], np.zeros(100)], axis=1))
 
+    assert np.allclose(a @ first[0], 1)
+    assert first[1]["backend"] != "cpu"
     assert np.array_equal(first[0], second[0])
     assert second[1]["timing"]["factorisation_seconds"] == 0
     assert np.array_equal(both[:, 0], first[0])
@@ -157,15 +159,6 @@ def test_torch_takes_the_memory_of_the_gpu(on_gpu):
 
 
 @pytest.mark.gpu
-def test_cupy_takes_the_memory_of_the_gpu(on_gpu):
-    cupy = pytest.importorskip("cupy")
-
-    x = cupy.from_dlpack(on_gpu.x)
-
-    assert np.array_equal(cupy.asnumpy(x), np.asarray(on_gpu.x))
-
-
-@pytest.mark.gpu
 def test_the_memory_lives_as_long_as_the_arrays_made_from_it():
     torch = pytest.importorskip("torch")
     made = gridgen.make(**SMALL | {"backend": "cuda"})
@@ -193,28 +186,6 @@ def test_a_grid_keeps_only_its_nodes_on_the_gpu(on_gpu):
 
 
 @pytest.mark.gpu
-def test_systems_are_solved_on_the_gpu():
-    a = np.diag(np.arange(1.0, 101.0)) + np.eye(100, k=1)
-
-    x, report = gridgen.solve(a, np.ones(100), backend="cuda")
-
-    assert np.allclose(a @ x, 1)
-    assert report["backend"] != "cpu"
-
-
-@pytest.mark.gpu
-def test_cases_are_shared_among_devices():
-    cases = [{"naca": "0012"}, {"naca": "2412"}, {"naca": "4412"}]
-    options = SMALL | {"backend": "cuda"}
-    del options["naca"]
-
-    results = list(gridgen.make_many(cases, devices=[0], jobs=2, **options))
-
-    assert [result.error for result in results] == [None] * 3
-    assert all(isinstance(result.grid.x, gridgen.DeviceArray) for result in results)
-
-
-@pytest.mark.gpu
 def test_grids_made_together_equal_grids_made_alone():
     torch = pytest.importorskip("torch")
     cases = [{"naca": f"{camber}4{thickness:02}"} for camber in (1, 2, 4) for thickness in range(8, 22)]
@@ -225,7 +196,8 @@ def test_grids_made_together_equal_grids_made_alone():
 
     assert [result.error for result in results] == [None] * len(cases)
     for result in results[::10]:
-        alone = gridgen.make(result.case, **options)
+        alone = gridgen.make(result.case, devices=[0], **options)
+        assert isinstance(result.grid.x, gridgen.DeviceArray)
         assert np.array_equal(np.asarray(result.grid.x), np.asarray(alone.x))
         assert np.array_equal(torch.from_dlpack(result.grid.y).cpu().numpy(), np.asarray(alone.y))
 

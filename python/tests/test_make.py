@@ -20,13 +20,6 @@ def test_a_grid_has_the_requested_points(grid):
     assert grid.x[0, 0] == grid.x[0, -1] == 1.0
 
 
-def test_first_cells_have_the_requested_height(grid):
-    height = np.hypot(grid.x[1] - grid.x[0], grid.y[1] - grid.y[0])
-
-    assert abs(height / 1e-3 - 1).max() < 1e-3
-    assert grid.quality.first_cell_max == pytest.approx(1e-3, rel=1e-3)
-
-
 def test_keys_by_section_by_name_and_by_mapping_make_the_same_grid(grid):
     options = {"backend": "cpu"}
     sections = {
@@ -256,37 +249,6 @@ def test_results_are_in_chords(small, grid):
     assert made.quality.first_cell_max == pytest.approx(grid.quality.first_cell_max)
 
 
-def surfaces(grid):
-    """The points of the lower and of the upper surface, edges included."""
-    wall = np.stack([grid.x[0], grid.y[0]], axis=1)[slice(grid.wall[0], grid.wall[1] + 1)]
-    nose = int(wall[:, 0].argmin())
-    return wall[: nose + 1], wall[nose:]
-
-
-def test_the_section_decides_the_topology(small, section):
-    del small["topology"]
-    cases = [({}, "C"), ({"trailing_edge": "blunt"}, "O"), ({"reach": 0.5}, "O"), ({"wake": 12}, "C")]
-    for keys, topology in cases:
-        assert gridgen.make(**small | keys).topology == topology
-    del small["naca"]
-    assert gridgen.make(**small, points=section).topology == "C"
-    assert gridgen.make(**small, ellipse={}).topology == "O"
-    with pytest.raises(gridgen.CaseError, match="this is an O-grid, since") as refused:
-        gridgen.make(**small, naca="2412", trailing_edge="blunt", wake=12)
-    assert refused.value.hint.startswith("leave grid.wake out, or close the base")
-
-
-def test_each_surface_has_the_points_asked_for(small):
-    del small["ni"]
-    for topology, wake in (("O", 0), ("C", 24)):
-        more = {"topology": topology} | ({"wake": wake} if wake else {})
-        made = gridgen.make(**small | more, points_upper=81, points_lower=49)
-
-        lower, upper = surfaces(made)
-        assert (len(upper), len(lower)) == (81, 49)
-        assert made.shape[1] == 81 + 49 - 1 + 2 * wake
-
-
 def test_an_outer_line_is_a_list_of_pieces_or_a_box_with_curves(tmp_path):
     sizes = {"topology": "C", "ni": 129, "nj": 49, "wake": 24, "first_cell": 1e-3}
     front = [[0, -1], [0, 1]]
@@ -310,33 +272,6 @@ def test_an_outer_line_is_a_list_of_pieces_or_a_box_with_curves(tmp_path):
         gridgen.make(naca="0012", **sizes, piece=[pieces[0] | {"points": "roof.dat"}])
 
 
-def test_points_gather_at_a_cluster_within_the_limits(small):
-    cluster = {"x": 0.6, "spacing": 2e-3, "surface": "upper"}
-
-    made = gridgen.make(**small | {"ni": 257}, clusters=[cluster], max_spacing=0.04, wall_growth=1.12)
-
-    lower, upper = surfaces(made)
-    length = [np.hypot(*np.diff(side, axis=0).T) for side in (lower, upper)]
-    cell = int(np.searchsorted(upper[:, 0], 0.6)) - 1
-    assert length[1][cell] == pytest.approx(2e-3, rel=0.02)
-    assert max(length[0].max(), length[1].max()) < 0.0401
-    for lengths in length:
-        ratio = lengths[1:] / lengths[:-1]
-        assert max(ratio.max(), (1 / ratio).max()) < 1.12 * 1.01
-
-
-def test_points_as_given_are_the_wall(small, section):
-    for topology in ("O", "C"):
-        keys = {"points": section, "topology": topology, "wall_points": "as-given"}
-        rest = {key: small[key] for key in small if key not in ("naca", "ni")}
-
-        made = gridgen.make(**rest | keys)
-
-        first, last = made.wall
-        assert np.array_equal(made.x[0, first : last + 1], section[::-1, 0])
-        assert np.array_equal(made.y[0, first : last + 1], section[::-1, 1])
-
-
 def test_several_errors_of_a_call_are_told_at_once(small):
     with pytest.raises(gridgen.CaseError, match="2 errors") as refused:
         gridgen.make(**small | {"ni": 9}, newton={"forcing_min": 0.9})
@@ -355,21 +290,43 @@ def test_all_unreadable_arguments_are_told_at_once(small):
     assert "\n  nj: a number" in str(refused.value)
 
 
-@pytest.mark.parametrize("naca", ["63-215", "65(3)-218", "64A410", "66-210 a=0.5", "n0012"])
-def test_naca_sections_have_their_usual_designations(small, naca):
-    made = gridgen.make(**small | {"naca": naca})
+def test_clusters_are_a_list_of_mappings(small):
+    cluster = {"x": 0.6, "spacing": 2e-3, "surface": "upper"}
 
-    y = made.y[0]
-    thickness = {"63-215": 0.15, "65(3)-218": 0.18, "64A410": 0.1, "66-210 a=0.5": 0.1, "n0012": 0.12}[naca]
-    assert abs(y.max() - y.min() - thickness) < 0.02
+    made = gridgen.make(**small | {"ni": 257}, clusters=[cluster])
+
+    upper = made.x[0, made.x[0].argmin() :]
+    cell = int(np.searchsorted(upper, 0.6)) - 1
+    assert upper[cell + 1] - upper[cell] == pytest.approx(2e-3, rel=0.03)
 
 
-def test_first_cells_grow_along_the_wake_without_waves(small):
-    made = gridgen.make(
-        **small
-        | {"topology": "C", "ni": 193, "nj": 65, "wake": 40, "wake_first_cell": 1e-2, "far_field": 500}
+def test_heights_of_first_cells_are_an_array_or_pairs_or_a_mapping(small):
+    asked = 1e-3 * 3 ** (np.sin(np.linspace(0, np.pi, 65)) ** 2)
+    pairs = [[0, 1e-3], [1, 3e-3]]
+
+    by_point = gridgen.make(**small | {"first_cell": asked})
+    by_pairs = gridgen.make(**small | {"first_cell": pairs})
+    by_surface = gridgen.make(
+        **small | {"first_cell": {"upper": np.array(pairs), "lower": [(0, 1e-3), (1, 3e-3)]}}
     )
 
-    heights = np.hypot(made.x[1] - made.x[0], made.y[1] - made.y[0])
-    assert np.allclose(heights[:2], 1e-2, rtol=1e-4)
-    assert made.quality.waves_deg < 5
+    heights = np.hypot(by_point.x[1] - by_point.x[0], by_point.y[1] - by_point.y[0])
+    assert np.abs(heights / asked - 1).max() < 1e-4
+    assert same(by_pairs, by_surface)
+    with pytest.raises(gridgen.CaseError, match="first_cell"):
+        gridgen.make(**small | {"first_cell": [[0, 1e-5], [1]]})
+    with pytest.raises(gridgen.GeometryError, match="3 heights, but the wall has 65 points"):
+        gridgen.make(**small | {"first_cell": [1e-5, 2e-5, 1e-5]})
+
+
+def test_growth_has_a_limit_and_boundary_layers_are_counted(small):
+    coarse = small | {"nj": 13, "reynolds": 6e6}
+
+    grid = gridgen.make(**coarse)
+    with pytest.raises(gridgen.NotConverged, match=r"growth along j is .*, above 1\.3") as limited:
+        gridgen.make(**coarse, max_growth=1.3)
+
+    assert grid.quality.boundary_layer_cells > 0
+    assert gridgen.make(**small).quality.boundary_layer_cells is None
+    assert "grid.nj: " in limited.value.hint
+    assert limited.value.grid.verdict.kind == "beyond-limit"

@@ -122,7 +122,7 @@ def test_an_interrupt_ends_the_batch():
 
 def test_cases_of_files_have_folders_of_their_own(tmp_path):
     (tmp_path / "wing.toml").write_text("geometry.naca = '0012'\n")
-    cases = [tmp_path / "wing.toml", {"naca": "2412", "name": "tail"}, {"naca": "4412"}]
+    cases = [tmp_path / "wing.toml", {"naca": "2412", "name": "tail"}, {"naca": "4412", "name": None}]
     output = tmp_path / "out"
 
     results = list(gridgen.make_many(cases, output=output, pictures=False, formats=["vts"], **SIZES))
@@ -166,15 +166,6 @@ def test_a_later_case_of_an_iterator_has_the_error_where_its_name_is_taken(tmp_p
     for number, result in enumerate(results[1:], 1):
         assert isinstance(result.error, gridgen.CaseError)
         assert result.error.message == f"case 0 and case {number} are both named q"
-
-
-def test_a_case_without_a_name_has_the_folder_of_its_number(tmp_path):
-    cases = [{"naca": "0012", "name": None}, {"naca": "4412", "name": None}]
-
-    results = list(gridgen.make_many(cases, output=tmp_path, pictures=False, formats=["vts"], **SIZES))
-
-    assert all(result.error is None for result in results), results
-    assert sorted(folder.name for folder in tmp_path.iterdir()) == ["000000", "000001"]
 
 
 def test_a_section_output_for_all(tmp_path, monkeypatch):

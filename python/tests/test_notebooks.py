@@ -109,6 +109,8 @@ def test_cells_are_coloured_by_values_of_ones_own(grid, axes):  # noqa: ARG001
 
     assert np.array_equal(np.ravel(ax.collections[0].get_array()), values.ravel())
     assert ax.collections[1].get_linewidth()[0] == 0.7
+    assert len(ax.collections[1].get_segments()) == 33 + 65
+    assert grid.plot(ax, view="far-field") is ax
 
 
 def test_a_window_is_opened(grid, axes, monkeypatch):  # noqa: ARG001
@@ -164,11 +166,11 @@ def test_completion_offers_the_keywords():
 
 
 def test_help_lists_the_attributes():
-    for cls in (gridgen.Grid,):
-        public = [name for name in dir(cls) if isinstance(getattr(cls, name), property) and name[0] != "_"]
-        listed = re.split(r"Attributes\n\s*-+\n", inspect.getdoc(cls))[1]
-        missing = [name for name in public if not re.search(rf"\b{name}\b", listed)]
-        assert not missing
+    cls = gridgen.Grid
+    public = [name for name in dir(cls) if isinstance(getattr(cls, name), property) and name[0] != "_"]
+    listed = re.split(r"Attributes\n\s*-+\n", inspect.getdoc(cls))[1]
+    missing = [name for name in public if not re.search(rf"\b{name}\b", listed)]
+    assert not missing
 
 
 def test_choices_are_those_of_the_library():

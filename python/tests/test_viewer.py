@@ -45,7 +45,6 @@ def carried(page: str) -> tuple[dict[str, Any], list[np.ndarray]]:
 
 
 def test_a_page_has_the_nodes_of_the_grid_and_needs_no_other_file(grid: gridgen.Grid) -> None:
-    """The data are the coordinates, to the last bit."""
     page = grid.html(view="leading-edge", color="aspect_ratio")
 
     head, (x, y) = carried(page)
@@ -58,7 +57,6 @@ def test_a_page_has_the_nodes_of_the_grid_and_needs_no_other_file(grid: gridgen.
 
 
 def test_a_page_has_the_grid_before(grid: gridgen.Grid) -> None:
-    """Both grids are in the data."""
     moved = gridgen.Mesh(np.asarray(grid.x) + 0.1, grid.y)
 
     head, arrays = carried(moved.html(before=grid))
@@ -69,7 +67,6 @@ def test_a_page_has_the_grid_before(grid: gridgen.Grid) -> None:
 
 
 def test_what_cannot_be_shown_is_refused(grid: gridgen.Grid) -> None:
-    """Views, measures and sizes that there are not are errors."""
     other = gridgen.Mesh(np.asarray(grid.x)[:, :33], np.asarray(grid.y)[:, :33])
     with pytest.raises(gridgen.CaseError, match="same size"):
         grid.html(before=other)
@@ -80,7 +77,6 @@ def test_what_cannot_be_shown_is_refused(grid: gridgen.Grid) -> None:
 
 
 def test_a_notebook_shows_the_viewer(grid: gridgen.Grid, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The output of the cell is the page in a frame."""
     shown: list[Any] = []
     notebook = types.ModuleType("IPython")
     notebook.get_ipython = lambda: types.SimpleNamespace(kernel=None)  # type: ignore[attr-defined]
@@ -97,7 +93,6 @@ def test_a_notebook_shows_the_viewer(grid: gridgen.Grid, monkeypatch: pytest.Mon
 
 
 def test_elements_are_shown_in_the_browser(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All zones are in the page, which is a file of its own."""
     opened: list[str] = []
     monkeypatch.setattr(webbrowser, "open", opened.append)
     both = made()
@@ -125,7 +120,6 @@ def webbrowser_file(address: str) -> str:
 
 
 def test_the_page_of_a_case_is_that_of_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The arguments are those of ``gridgen ui``, and an interruption ends it without an error."""
     ran: list[list[str]] = []
 
     def run(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
@@ -141,6 +135,5 @@ def test_the_page_of_a_case_is_that_of_the_command(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_case_that_is_missing_is_refused() -> None:
-    """The message is that of the command."""
     with pytest.raises(gridgen.CaseError, match=r"missing\.toml"):
         gridgen.ui("missing.toml", browser=False)
