@@ -34,6 +34,8 @@ pub(crate) struct Echo {
     next_address: AtomicU64,
     calls: Arc<AtomicUsize>,
     lost_at: usize,
+    /// Free bytes, if it tells.
+    pub(crate) free: Option<usize>,
 }
 
 impl Echo {
@@ -44,6 +46,7 @@ impl Echo {
             next_address: AtomicU64::new(1),
             calls: Arc::default(),
             lost_at,
+            free: None,
         }
     }
 
@@ -59,9 +62,7 @@ impl Echo {
         let device = self.name().to_owned();
         Err(DeviceError::Call { device, operation, reason: "the device is lost".to_owned() })
     }
-}
 
-impl Echo {
     /// The next answer of the recorded device.
     fn answer(&self, to: &mut [u8]) -> Result<(), DeviceError> {
         self.call("copying from the device")?;
@@ -81,7 +82,7 @@ impl Device for Echo {
 
     fn memory(&self) -> Result<Option<(usize, usize)>, DeviceError> {
         self.call("asking for its memory")?;
-        Ok(None)
+        Ok(self.free.map(|free| (free, 2 * free)))
     }
 
     fn synchronise(&self) -> Result<(), DeviceError> {

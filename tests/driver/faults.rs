@@ -6,25 +6,14 @@ use std::sync::atomic::Ordering;
 
 use crate::echo::{Answers, Echo, Listening};
 use gridgen::backend::DeviceError;
-use gridgen::backend::cuda::device::{Granted, Recording};
-use gridgen::backend::cuda::launch::Launch;
 use gridgen::backend::cuda::{
     CudaBackend, Device, MemoryEstimate, PreconditionerStorage, WatchedDevice,
 };
-use gridgen::case::Case;
 use gridgen::error::{Error, ErrorClass};
-use gridgen::generate::{GridResult, Machine, Progress, RunOptions};
+use gridgen::generate::{GridResult, Machine, RunOptions};
 use gridgen::internals::generate::run_on;
-use gridgen::solver::history::NewtonStep;
+use support::cases::with;
 use support::fibers::FiberDevice;
-
-struct Silent;
-
-impl Progress for Silent {
-    fn phase(&mut self, _: &str) {}
-    fn newton(&mut self, _: &NewtonStep) {}
-    fn linear(&mut self, _: f64, _: f64) {}
-}
 
 /// A small grid whose march does not fold: the march along normals that would take its place needs no device, and is
 /// repeated for each call.
@@ -39,14 +28,10 @@ const SMALL: [(&str, &str); 6] = [
 
 /// A run of a case on a device, including its preparation.
 fn run(device: Arc<dyn Device>, sets: &[(&str, &str)], output: &Path) -> Result<GridResult, Error> {
-    let sets: Vec<(String, String)> =
-        sets.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-    let path = Path::new("wing.toml");
-    let case = Case::from_toml("[geometry]\nnaca = \"2412\"\n", path, &sets).unwrap();
-    // Without this limit large levels would use the small levels' matrices.
+    let case = with("geometry.naca = '2412'", sets);
     let backend = CudaBackend::new(device)?;
     let options = RunOptions::new(output.to_path_buf());
-    run_on(Machine::Cuda(Box::new(backend)), &case, &options, &mut Silent)
+    run_on(Machine::Cuda(Box::new(backend)), &case, &options, &mut ())
 }
 
 fn names(folder: &Path) -> Vec<String> {
@@ -101,68 +86,20 @@ fn a_device_lost_at_any_call_of_a_solve_with_incomplete_factors_is_an_error_and_
     lost_at_every_call("dilu");
 }
 
-/// A device with little memory, which must not be allocated.
-struct Small;
-
-impl Device for Small {
-    fn name(&self) -> &'static str {
-        "a small device"
-    }
-
-    fn memory(&self) -> Result<Option<(usize, usize)>, DeviceError> {
-        Ok(Some((1 << 30, 2 << 30)))
-    }
-
-    fn allocate(&self, bytes: usize) -> Result<u64, DeviceError> {
-        assert!(bytes < 1 << 20, "{bytes} bytes asked of a device that is too small");
-        Ok(256)
-    }
-
-    fn free(&self, _: Granted, _: u64, _: usize) {}
-
-    fn clear(&self, _: Granted, _: u64, _: usize) -> Result<(), DeviceError> {
-        Ok(())
-    }
-
-    fn upload(&self, _: Granted, _: &[u8], _: u64) -> Result<(), DeviceError> {
-        Ok(())
-    }
-
-    fn download(&self, _: Granted, _: u64, _: &mut [u8]) -> Result<(), DeviceError> {
-        Ok(())
-    }
-
-    fn copy(&self, _: Granted, _: u64, _: u64, _: usize) -> Result<(), DeviceError> {
-        Ok(())
-    }
-
-    fn launch(&self, _: Granted, _: Launch) -> Result<(), DeviceError> {
-        Ok(())
-    }
-
-    fn record(
-        &self,
-        _: bool,
-        work: &mut dyn FnMut() -> Result<(), DeviceError>,
-    ) -> Result<Recording, DeviceError> {
-        work()?;
-        Ok(Box::new(()))
-    }
-
-    fn replay(&self, _: Granted, _: &Recording) -> Result<(), DeviceError> {
-        Ok(())
-    }
-}
-
 #[test]
 fn a_case_that_does_not_fit_is_refused_with_what_it_needs_and_what_there_is() {
     let folder = tempfile::tempdir().unwrap();
     let sets = [("grid.ni", "4097"), ("grid.nj", "2049")];
 
-    let error = run(Arc::new(Small), &sets, folder.path()).unwrap_err();
+    let mut small = Echo::new(&Answers::default(), usize::MAX);
+    small.free = Some(1 << 30);
+    let calls = small.calls();
+    let error = run(Arc::new(small), &sets, folder.path()).unwrap_err();
 
+    // It is refused before memory for the grid is asked for.
+    assert!(calls.load(Ordering::Relaxed) < 20, "{calls:?}");
     let said = error.to_string();
-    assert!(said.contains("a small device has no room") && said.contains("1.0 GiB free"), "{said}");
+    assert!(said.contains("an echo has no room") && said.contains("1.0 GiB free"), "{said}");
     assert_eq!((error.class(), names(folder.path())), (ErrorClass::Device, Vec::new()));
 }
 

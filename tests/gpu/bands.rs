@@ -18,6 +18,7 @@ const JACOBI: Case = Case {
     method: Method::Bicgstab,
 };
 use support::gpus::{a_silent_rank_is_named, square};
+use support::jobs::side_by_side;
 
 /// Compares two GPUs with the grid of the CPU, for every transport.
 fn check(case: Case) {
@@ -61,28 +62,24 @@ fn a_rank_that_aborts_stops_the_other() {
     for transport in [Transport::PeerMemory, Transport::Nccl] {
         let mut gpus = Gpus::open(&[0, 1]).unwrap();
         gpus.transport = transport;
-        gives_up(&gpus);
-    }
-}
+        let bands = Bands::new(64, 2, false).unwrap();
 
-fn gives_up(gpus: &Gpus) {
-    let bands = Bands::new(64, 2, false).unwrap();
-
-    let result = gpus.run(&bands, |rank, backend| {
-        let x = backend.zeros::<f64>(1000)?;
-        for turn in 0.. {
-            if rank == 1 && turn == 100 {
-                return Err(DeviceError::NoGpu);
+        let result = gpus.run(&bands, |rank, backend| {
+            let x = backend.zeros::<f64>(1000)?;
+            for turn in 0.. {
+                if rank == 1 && turn == 100 {
+                    return Err(DeviceError::NoGpu);
+                }
+                square(backend, &x)?;
             }
-            square(backend, &x)?;
-        }
-        Ok(())
-    });
+            Ok(())
+        });
 
-    assert_eq!(result, Err(DeviceError::NoGpu));
-    // The GPUs can be used again.
-    let sums = gpus.run(&bands, |_, backend| backend.max_abs(&backend.zeros::<f64>(9)?));
-    assert_eq!(sums, Ok(vec![0.0, 0.0]));
+        assert_eq!(result, Err(DeviceError::NoGpu));
+        // The GPUs can be used again.
+        let sums = gpus.run(&bands, |_, backend| backend.max_abs(&backend.zeros::<f64>(9)?));
+        assert_eq!(sums, Ok(vec![0.0, 0.0]));
+    }
 }
 
 #[test]
@@ -95,7 +92,7 @@ fn a_rank_that_goes_silent_is_named() {
 #[ignore = "needs two GPUs: cargo test --features gpu-tests --test gpu -- --include-ignored"]
 fn runs_side_by_side_on_two_gpus_end() {
     let bands = Bands::new(64, 2, false).unwrap();
-    let run = || {
+    let run = |_| {
         let mut gpus = Gpus::open(&[0, 1]).unwrap();
         gpus.timeout = Duration::from_secs(20);
         gpus.run(&bands, |_, backend| {
@@ -104,10 +101,7 @@ fn runs_side_by_side_on_two_gpus_end() {
         })
     };
 
-    let results: Vec<_> = std::thread::scope(|scope| {
-        let runs: Vec<_> = (0..4).map(|_| scope.spawn(run)).collect();
-        runs.into_iter().map(|run| run.join().unwrap()).collect()
-    });
+    let results = side_by_side(0..4, run);
 
     assert!(results.iter().all(|result| *result == Ok::<_, DeviceError>(vec![(), ()])));
 }

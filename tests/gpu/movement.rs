@@ -6,6 +6,9 @@ use gridgen::backend::{Bands, DeviceError, MovementBackend};
 use gridgen::grid::Grid;
 use gridgen::movement::{Adjoint, Moved, Resident};
 
+use support::linear::{apart, largest};
+use support::vectors::twisted;
+
 use crate::on_gpu;
 
 /// A C-grid with a block behind the base.
@@ -16,9 +19,7 @@ const BASE: &str = "geometry.naca = '2412'\ngeometry.edge_thickness = 0.02\nnewt
 fn all<B: MovementBackend>(backend: &B, text: &str) -> (Moved, Grid, Adjoint) {
     let problem = support::cases::case(text).settle().unwrap();
     let reference = problem.reference(backend).unwrap();
-    let (sin, cos) = 10.0_f64.to_radians().sin_cos();
-    let turn = |[x, y]: [f64; 2]| [0.25 + cos * (x - 0.25) + sin * y, cos * y - sin * (x - 0.25)];
-    let wall: Vec<[f64; 2]> = reference.wall().into_iter().map(turn).collect();
+    let wall = twisted(&reference.wall(), 10.0);
     let resident = Resident::new(&reference, backend).unwrap();
     let moved = resident.move_to(backend, &wall).unwrap();
     let by: Vec<[f64; 2]> = wall.iter().map(|&[x, y]| [y, x * x]).collect();
@@ -32,37 +33,33 @@ fn all<B: MovementBackend>(backend: &B, text: &str) -> (Moved, Grid, Adjoint) {
     (moved, forward, adjoint)
 }
 
-fn apart(a: &[f64], b: &[f64]) -> f64 {
-    let scale = b.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
-    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max) / scale
+const O: &str = "geometry.naca = '2412'\ngeometry.trailing_edge = 'sharp'\nnewton.tolerance = 1e-10\n\
+                 [grid]\nni = 257\nnj = 129\nfirst_cell = 1e-5\n";
+const C: &str = "geometry.naca = '2412'\ngeometry.trailing_edge = 'sharp'\nnewton.tolerance = 1e-10\n\
+                 [grid]\ntopology = 'C'\nni = 225\nnj = 65\nwake = 48\nfirst_cell = 1e-5\n";
+
+/// Asserts that two movements have the same nodes, and the same derivatives.
+fn assert_same(found: &(Moved, Grid, Adjoint), expected: &(Moved, Grid, Adjoint), what: &str) {
+    let off = |a: &[f64], b: &[f64]| apart(a, b) / largest(b);
+    let both = |a: &Grid, b: &Grid| off(&a.x, &b.x).max(off(&a.y, &b.y));
+    let (moved, forward, adjoint) = found;
+    for (own, block) in moved.blocks().iter().zip(&expected.0.blocks()) {
+        assert!(both(own, block) < 1e-9, "{what}, nodes: {:e}", both(own, block));
+    }
+    let forward = both(forward, &expected.1);
+    assert!(forward < 1e-6, "{what}, derivative: {forward:e}");
+    let adjoint = off(adjoint.wall.as_flattened(), expected.2.wall.as_flattened());
+    assert!(adjoint < 1e-6, "{what}, adjoint: {adjoint:e}");
 }
 
 #[test]
 fn a_grid_moves_on_the_gpu_as_on_the_cpu() {
-    let o = |ni: usize, nj: usize| {
-        format!(
-            "geometry.naca = '2412'\ngeometry.trailing_edge = 'sharp'\nnewton.tolerance = 1e-10\n\
-             [grid]\nni = {ni}\nnj = {nj}\nfirst_cell = 1e-5\n"
-        )
-    };
-    let c = "geometry.naca = '2412'\ngeometry.trailing_edge = 'sharp'\nnewton.tolerance = 1e-10\n\
-             [grid]\ntopology = 'C'\nni = 225\nnj = 65\nwake = 48\nfirst_cell = 1e-5\n";
+    let fine = O.replace("ni = 257\nnj = 129", "ni = 1025\nnj = 513");
     let tunnel = "geometry.naca = '2412'\ngeometry.trailing_edge = 'sharp'\nnewton.tolerance = 1e-10\n\
                   [domain]\nbox = [-1.7, 4.0, -1.0, 1.0]\nfloor = 'wall'\nroof = 'wall'\n\
                   [grid]\ntopology = 'C'\nni = 225\nnj = 97\nwake = 48\nfirst_cell = 1e-5\n";
-    for text in [o(257, 129), o(1025, 513), c.to_owned(), tunnel.to_owned(), BASE.to_owned()] {
-        let (on_cpu, forward, adjoint) = all(&CpuBackend, &text);
-        let (moved, on_gpu, transposed) = all(&on_gpu(), &text);
-
-        let both = |a: [&[f64]; 2], b: [&[f64]; 2]| apart(a[0], b[0]).max(apart(a[1], b[1]));
-        for (own, block) in moved.blocks().iter().zip(on_cpu.blocks()) {
-            let off = both([&own.x, &own.y], [&block.x, &block.y]);
-            assert!(off < 1e-9, "nodes: {off:e}");
-        }
-        let off = both([&on_gpu.x, &on_gpu.y], [&forward.x, &forward.y]);
-        assert!(off < 1e-6, "derivative: {off:e}");
-        let off = apart(transposed.wall.as_flattened(), adjoint.wall.as_flattened());
-        assert!(off < 1e-6, "adjoint: {off:e}");
+    for text in [O, &fine, C, tunnel, BASE] {
+        assert_same(&all(&on_gpu(), text), &all(&CpuBackend, text), text);
     }
 }
 
@@ -70,15 +67,11 @@ fn a_grid_moves_on_the_gpu_as_on_the_cpu() {
 #[test]
 #[ignore = "needs two GPUs: cargo test --features gpu-tests --test gpu -- --include-ignored"]
 fn a_grid_moves_on_two_gpus_as_on_the_cpu() {
-    let o = "geometry.naca = '2412'\ngeometry.trailing_edge = 'sharp'\nnewton.tolerance = 1e-10\n\
-             [grid]\nni = 257\nnj = 129\nfirst_cell = 1e-5\n";
-    let c = "geometry.naca = '2412'\ngeometry.trailing_edge = 'sharp'\nnewton.tolerance = 1e-10\n\
-             [grid]\ntopology = 'C'\nni = 225\nnj = 65\nwake = 48\nfirst_cell = 1e-5\n";
     let periodic = "geometry.ellipse.thickness = 0.4\nnewton.tolerance = 1e-10\n[grid]\nni = 257\nnj = 65\nfirst_cell = 1e-4\n";
     for (text, mi, closed) in
-        [(o, 255, false), (c, 223, false), (BASE, 255, false), (periodic, 256, true)]
+        [(O, 255, false), (C, 223, false), (BASE, 255, false), (periodic, 256, true)]
     {
-        let (on_cpu, forward, adjoint) = all(&CpuBackend, text);
+        let expected = all(&CpuBackend, text);
         let bands = Bands::new(mi, 2, closed).unwrap();
         for transport in [Transport::PeerMemory, Transport::Nccl] {
             // Some coarse levels are distributed in bands, too.
@@ -87,18 +80,9 @@ fn a_grid_moves_on_two_gpus_as_on_the_cpu() {
 
             let found = gpus.run(&bands, |_, backend| Ok::<_, DeviceError>(all(backend, text)));
 
-            for (moved, on_gpus, transposed) in found.unwrap() {
-                let both =
-                    |a: [&[f64]; 2], b: [&[f64]; 2]| apart(a[0], b[0]).max(apart(a[1], b[1]));
-                for (own, block) in moved.blocks().iter().zip(on_cpu.blocks()) {
-                    let off = both([&own.x, &own.y], [&block.x, &block.y]);
-                    assert!(off < 1e-9, "{transport:?}, nodes: {off:e}");
-                }
-                let off = both([&on_gpus.x, &on_gpus.y], [&forward.x, &forward.y]);
-                assert!(off < 1e-6, "{transport:?}, derivative: {off:e}");
-                let off = apart(transposed.wall.as_flattened(), adjoint.wall.as_flattened());
-                assert!(off < 1e-6, "{transport:?}, adjoint: {off:e}");
-                let [a, b] = [&transposed, &adjoint].map(|found| found.solved.iterations);
+            for found in found.unwrap() {
+                assert_same(&found, &expected, &format!("{transport:?}"));
+                let [a, b] = [&found, &expected].map(|(.., adjoint)| adjoint.solved.iterations);
                 assert!((a - b).abs() <= 1.0, "{transport:?}: {a} iterations, {b} on the CPU");
             }
         }

@@ -14,6 +14,7 @@ use gridgen::generate::{
 };
 use gridgen::grid::quality::interfaces;
 use gridgen::solver::history::NewtonStep;
+use support::cases::{make, shipped};
 use support::grids::distance;
 
 use super::on_gpu;
@@ -40,13 +41,9 @@ struct Until {
 }
 
 impl Progress for Until {
-    fn phase(&mut self, _: &str) {}
-
     fn newton(&mut self, step: &NewtonStep) {
         self.steps = step.step;
     }
-
-    fn linear(&mut self, _: f64, _: f64) {}
 
     fn cancelled(&self) -> bool {
         self.steps >= self.last
@@ -74,16 +71,9 @@ fn an_interrupted_run_on_two_gpus_goes_on_to_the_same_bits() {
     let go_on = |folder: &Path, devices: &[usize]| -> GridResult {
         let from = folder.join("from.bin");
         fs::write(&from, &kept).unwrap();
-        run(
-            &case,
-            &{
-                let mut options = options(folder, devices);
-                options.restart = Some(from);
-                options
-            },
-            &mut (),
-        )
-        .unwrap()
+        let mut options = options(folder, devices);
+        options.restart = Some(from);
+        run(&case, &options, &mut ()).unwrap()
     };
     go_on(other, &[0, 1]);
     // The file has the state of the whole grid.
@@ -140,11 +130,8 @@ fn a_case_that_cannot_be_meshed_leaves_its_machine_to_the_next() {
 #[test]
 fn the_blocks_of_a_cascade_are_those_of_the_cpu() {
     for name in ["compressor.toml", "turbine.toml"] {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases").join(name);
-        let case = Case::from_file(&path, &[]).unwrap();
-        let mut options = RunOptions::default();
-        options.backend = BackendChoice::Cpu;
-        let made = make_grid(&case, &options, &mut ()).unwrap();
+        let case = shipped(name, &[]).unwrap();
+        let made = make(&case).unwrap();
         let [cells, ahead, behind] = [1, 2, 3].map(|k| made.blocks()[k].nj - 1);
         let ends = |plane: f64, cells| StripEnd { x: plane, angle: 0.0, cells };
         let passage = BladePassage {
@@ -169,14 +156,15 @@ fn the_blocks_of_a_cascade_are_those_of_the_cpu() {
     }
 }
 
-#[test]
-fn a_run_on_a_gpu_has_the_blocks_of_a_cascade() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases/compressor.toml");
-    let case = Case::from_file(&path, &[]).unwrap();
+fn on_first_gpu(case: &Case) -> GridResult {
     let mut options = RunOptions::default();
     options.backend = BackendChoice::Cuda;
+    make_grid(case, &options, &mut ()).unwrap()
+}
 
-    let made = make_grid(&case, &options, &mut ()).unwrap();
+#[test]
+fn a_run_on_a_gpu_has_the_blocks_of_a_cascade() {
+    let made = on_first_gpu(&shipped("compressor.toml", &[]).unwrap());
 
     assert!(made.is_good() && made.backend.starts_with("cuda ("), "{}", made.verdict);
     assert_eq!(made.passage.len(), 3);
@@ -187,12 +175,7 @@ fn a_run_on_a_gpu_has_the_blocks_of_a_cascade() {
 /// fall back to a stronger preconditioner.
 #[test]
 fn a_c_grid_of_7169_by_2049_points_takes_few_iterations() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases/tmr-naca0012.toml");
-    let case = Case::from_file(&path, &[("grid.refine".to_owned(), "8".to_owned())]).unwrap();
-    let mut options = RunOptions::default();
-    options.backend = BackendChoice::Cuda;
-
-    let made = make_grid(&case, &options, &mut ()).unwrap();
+    let made = on_first_gpu(&shipped("tmr-naca0012.toml", &[("grid.refine", "8")]).unwrap());
 
     assert!(made.is_good(), "{}", made.verdict);
     let [steps, iterations] = [made.newton_iterations() as f64, made.linear_iterations()];

@@ -4,52 +4,30 @@ use gridgen::backend::cuda::launch::KernelFile;
 
 const TABLE: &str = include_str!("../../kernels/README.md");
 
-/// Largest number of parameters of a kernel.
-const MOST_PARAMETERS: usize = 10;
-
-/// Name and number of parameters of each kernel of a text, but of those that a macro makes.
-fn kernels(text: &str) -> Vec<(String, usize)> {
-    let mut found = Vec::new();
-    for (at, _) in text.match_indices("KERNEL(") {
+/// Names of the kernels of a text, but of those that a macro makes.
+fn kernels(text: &str) -> impl Iterator<Item = &str> {
+    text.match_indices("KERNEL(").filter_map(|(at, _)| {
         let (before, line) = text[..at].rsplit_once('\n').unwrap_or_default();
         if line.contains("#define") || before.ends_with('\\') {
-            continue;
+            return None;
         }
-        let bounded = text[..at].ends_with("BOUNDED_");
-        let mut depth = 0;
-        let mut parts = vec![String::new()];
-        for c in text[at + "KERNEL(".len()..].chars() {
-            match c {
-                '(' | '<' => depth += 1,
-                ')' if depth == 0 => break,
-                ')' | '>' => depth -= 1,
-                ',' if depth == 0 => {
-                    parts.push(String::new());
-                    continue;
-                }
-                _ => {}
-            }
-            if let Some(part) = parts.last_mut() {
-                part.push(c);
-            }
-        }
-        let skipped = usize::from(bounded);
-        found.push((parts[skipped].trim().to_owned(), parts.len() - 1 - skipped));
-    }
-    found
+        // The number of threads may stand before the name.
+        let bounded = usize::from(line.ends_with("BOUNDED_"));
+        text[at + "KERNEL(".len()..].split([',', ')']).nth(bounded).map(str::trim)
+    })
 }
 
+/// No kernel has more than ten parameters either: support/fibers/library.rs counts them at each launch.
 #[test]
-fn every_kernel_is_in_the_table_and_has_few_parameters() {
+fn every_kernel_is_in_the_table() {
     for source in KernelFile::ALL {
         let file = source.file();
         let listed = TABLE.lines().any(|line| line.starts_with(&format!("| `{file}` |")));
         assert!(listed, "{file} is not in the table of files");
         let (text, names) = (source.text(), source.kernels());
 
-        for (name, parameters) in kernels(&text) {
-            assert!(names.contains(&name.as_str()), "{file}: {name} is not in the table");
-            assert!(parameters <= MOST_PARAMETERS, "{file}: {name} has {parameters} parameters");
+        for name in kernels(&text) {
+            assert!(names.contains(&name), "{file}: {name} is not in the table");
         }
         for name in names {
             assert!(text.contains(name), "{file} has no {name}");

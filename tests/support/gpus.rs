@@ -1,12 +1,20 @@
-//! Checks of GPUs that work together, both real ones and stand-ins.
+//! Buffers of any device, and checks of GPUs that work together, both real ones and stand-ins.
 
 use std::time::Duration;
 
-use gridgen::backend::cuda::{Gpus, Transport};
+use bytemuck::Pod;
+use gridgen::backend::cuda::{Buffer, Gpus, Transport};
 use gridgen::backend::{Backend, Bands, DeviceError};
 
 /// The transports between GPUs.
 pub const TRANSPORTS: [Transport; 3] = [Transport::PeerMemory, Transport::Nccl, Transport::Host];
+
+/// The values of a buffer.
+pub fn on_host<T: Pod>(buffer: &Buffer<T>) -> Vec<T> {
+    let mut values = vec![T::zeroed(); buffer.len()];
+    buffer.download(&mut values).unwrap();
+    values
+}
 
 /// (x, x); the host waits for it.
 pub fn square<B: Backend>(backend: &B, x: &B::Vector<f64>) -> Result<f64, DeviceError> {

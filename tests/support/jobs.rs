@@ -27,11 +27,19 @@ pub fn place(rank: usize, size: usize, port: u16) -> RankPlace {
 
 /// Does `work` on `size` ranks, each a thread with its own job.
 pub fn on_ranks<R: Send>(size: usize, work: impl Fn(Job) -> R + Sync) -> Vec<R> {
-    let (port, work) = (free_port(), &work);
+    let port = free_port();
+    side_by_side(0..size, |rank| work(Job::meet(place(rank, size, port), None, WAIT).unwrap()))
+}
+
+/// The results of `work` on all of these, each on a thread of its own.
+pub fn side_by_side<T: Send, R: Send>(
+    all: impl IntoIterator<Item = T>,
+    work: impl Fn(T) -> R + Sync,
+) -> Vec<R> {
+    let work = &work;
     std::thread::scope(|scope| {
-        let meet = move |rank| Job::meet(place(rank, size, port), None, WAIT).unwrap();
-        let rank = |rank| scope.spawn(move || work(meet(rank)));
-        let ranks: Vec<_> = (0..size).map(rank).collect();
-        ranks.into_iter().map(|rank| rank.join().unwrap()).collect()
+        let spawn = |one| scope.spawn(move || work(one));
+        let threads: Vec<_> = all.into_iter().map(spawn).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     })
 }

@@ -15,6 +15,13 @@ pub fn turn(a: [f64; 2], b: [f64; 2]) -> f64 {
     (a[0] * b[1] - a[1] * b[0]).atan2(a[0] * b[0] + a[1] * b[1])
 }
 
+/// The wall turned nose up about the quarter of its unit chord.
+pub fn twisted(wall: &[[f64; 2]], degrees: f64) -> Vec<[f64; 2]> {
+    let (sin, cos) = degrees.to_radians().sin_cos();
+    let turn = |&[x, y]: &[f64; 2]| [0.25 + cos * (x - 0.25) + sin * y, cos * y - sin * (x - 0.25)];
+    wall.iter().map(turn).collect()
+}
+
 /// Largest ratio of neighbouring lengths.
 pub fn largest_growth(lengths: &[f64]) -> f64 {
     lengths.windows(2).map(|w| (w[1] / w[0]).max(w[0] / w[1])).fold(1.0, f64::max)

@@ -167,6 +167,12 @@ fn two_sided_tanh(n: usize, first: f64, last: f64, end: f64) -> Vec<f64> {
         .collect()
 }
 
+/// Half the thickness of a NACA section of four digits with a closed edge.
+pub fn half_thickness(x: f64, thickness: f64) -> f64 {
+    let polynomial = 0.2969 * x.sqrt() - 0.126 * x - 0.3516 * x.powi(2) + 0.2843 * x.powi(3);
+    5.0 * thickness * (polynomial - 0.1036 * x.powi(4))
+}
+
 /// A NACA 4-digit section (Jacobs, Ward and Pinkerton 1933, NACA report 460), with the
 /// coefficient −0.1036 that closes the edge.
 struct Naca {
@@ -180,10 +186,7 @@ impl Naca {
     fn point(&self, beta: f64, side: f64) -> [f64; 2] {
         let (m, p) = (self.camber, self.position);
         let x = 0.5 * (1.0 - beta.cos());
-        let y = 5.0
-            * self.thickness
-            * (0.2969 * x.sqrt() - 0.126 * x - 0.3516 * x.powi(2) + 0.2843 * x.powi(3)
-                - 0.1036 * x.powi(4));
+        let y = half_thickness(x, self.thickness);
         let (line, slope) = if m == 0.0 {
             (0.0, 0.0)
         } else if x < p {

@@ -1,6 +1,5 @@
 //! Tests of one device.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -11,8 +10,10 @@ use gridgen::backend::cuda::driver::{DriverDevice, fits};
 use gridgen::backend::cuda::{Buffer, CudaBackend, Device, Gpus};
 use gridgen::backend::scalars::{self, FIRST as SLOT, LOG, SLOTS};
 use gridgen::backend::{Backend, DeviceError};
-use gridgen::case::Case;
 use gridgen::generate::{Machine, Problem, SolveOptions, solve};
+
+use support::cases::with;
+use support::gpus::on_host;
 
 use super::{calls, clear_by_kernel, elsewhere, fail, granted, hold};
 
@@ -135,9 +136,7 @@ fn what_cannot_be_recorded_is_refused() {
         assert_eq!(recorded.err(), Some(DeviceError::NotRecorded), "{what}");
     }
 
-    let mut host = [0.0; 9];
-    small.download(&mut host).unwrap();
-    assert_eq!(host.to_vec(), [7.0; 9]);
+    assert_eq!(on_host(&small), [7.0; 9]);
 }
 
 /// After a panic no recording, capture or side stream remains active.
@@ -166,11 +165,10 @@ fn a_panic_leaves_a_device_that_works() {
         // Work on the side stream would wait.
         hold(0, true);
         clear_by_kernel(&*device, &buffer).unwrap();
-        let mut host = [1.0; 9];
-        buffer.download(&mut host).unwrap();
+        let host = on_host(&buffer);
         hold(0, false);
 
-        assert_eq!(host.to_vec(), [0.0; 9]);
+        assert_eq!(host, [0.0; 9]);
         assert!(device.record(true, &mut || buffer.clear()).is_ok());
     }
 }
@@ -204,9 +202,7 @@ fn a_wait_for_a_device_is_one_for_its_exchanges() {
             assert!(!early, "the wait ended before the exchange");
         });
 
-        let mut host = [1.0; 9];
-        buffer.download(&mut host).unwrap();
-        assert_eq!(host.to_vec(), [0.0; 9]);
+        assert_eq!(on_host(&buffer), [0.0; 9]);
     }
 }
 
@@ -229,7 +225,6 @@ fn a_recording_is_dropped_in_its_context() {
 
 /// The driver compiles the compiler's output for the newest GPU that the compiler supports.
 #[test]
-#[allow(unsafe_code, reason = "no other thread reads the environment")]
 fn a_gpu_newer_than_the_compiler_can_be_used() {
     if elsewhere() {
         return;
@@ -245,9 +240,7 @@ fn a_gpu_newer_than_the_compiler_can_be_used() {
 
         clear_by_kernel(&*device, &buffer).unwrap();
 
-        let mut host = [1.0; 9];
-        buffer.download(&mut host).unwrap();
-        assert_eq!(host.to_vec(), [0.0; 9], "{capability}");
+        assert_eq!(on_host(&buffer), [0.0; 9], "{capability}");
     }
 }
 
@@ -281,9 +274,7 @@ fn large_downloads_bring_every_byte() {
         fail("cuMemcpyDtoHAsync_v2", after, 1, INVALIDATED);
         let said = buffer.download(&mut host).unwrap_err().to_string();
         assert_eq!(said, "GPU 0 (stand-in 0): copying from the device failed: error 901");
-        host.fill(0);
-        buffer.download(&mut host).unwrap();
-        assert!(host == values);
+        assert!(on_host(&buffer) == values);
     }
 }
 
@@ -310,8 +301,7 @@ fn small_uploads_bring_what_the_host_held_when_they_were_asked_for() {
             hold(device.queue().unwrap(), false);
 
             for (buffer, k) in uploaded.iter().zip(1..) {
-                let mut found = vec![0; buffer.len()];
-                buffer.download(&mut found).unwrap();
+                let found = on_host(buffer);
                 assert!(found.iter().all(|word| *word == 100 * round + k), "{} words", found.len());
             }
         }
@@ -379,11 +369,7 @@ fn a_second_case_of_the_same_size_reuses_the_graph() {
     let problem = |section: &str, points: &str| {
         let sets = [("geometry.naca", section), ("grid.ni", points), ("grid.nj", "13")];
         let sets = [&sets[..], &[("grid.first_cell", "1e-2"), ("grid.topology", "O")]].concat();
-        let sets: Vec<_> = sets.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
-        Case::from_toml("geometry.naca = '0012'", Path::new("a.toml"), &sets)
-            .unwrap()
-            .settle()
-            .unwrap()
+        with("geometry.naca = '0012'", &sets).settle().unwrap()
     };
     let solved = |machine: &Machine, problem: &Problem| {
         let result = solve(problem, machine, &SolveOptions::default(), &mut ())
@@ -428,8 +414,7 @@ fn linear_solves_on_several_gpus_share_their_graphs() {
         ("control.wall", "frozen"),
         ("linear.preconditioner", "jacobi"),
     ];
-    let sets: Vec<_> = sets.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
-    let case = Case::from_toml("geometry.naca = '0012'", Path::new("a.toml"), &sets).unwrap();
+    let case = with("geometry.naca = '0012'", &sets);
     let machine = Machine::Ranks(Box::new(Gpus::open(&[0, 1]).unwrap()));
     fail("cuStreamEndCapture", 4, i32::MAX, INVALIDATED);
 

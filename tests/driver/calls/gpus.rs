@@ -10,6 +10,7 @@ use gridgen::backend::{Backend, Bands, DeviceError};
 
 use super::{calls, elsewhere, fail};
 use support::gpus::{TRANSPORTS, a_silent_rank_is_named, square};
+use support::jobs::side_by_side;
 
 /// `CUDA_ERROR_OUT_OF_MEMORY`.
 const OUT_OF_MEMORY: i32 = 2;
@@ -134,7 +135,7 @@ fn runs_on_several_gpus_come_one_after_another() {
     }
     let bands = Bands::new(64, 2, false).unwrap();
     let (under_way, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let run = || {
+    let run = |_| {
         let mut gpus = Gpus::open(&[0, 1]).unwrap();
         gpus.timeout = Duration::from_secs(20);
         gpus.run(&bands, |rank, backend| {
@@ -153,10 +154,7 @@ fn runs_on_several_gpus_come_one_after_another() {
         })
     };
 
-    let results: Vec<_> = std::thread::scope(|scope| {
-        let runs: Vec<_> = (0..4).map(|_| scope.spawn(run)).collect();
-        runs.into_iter().map(|run| run.join().unwrap()).collect()
-    });
+    let results = side_by_side(0..4, run);
 
     assert!(results.iter().all(Result::is_ok), "{results:?}");
     assert_eq!(most.into_inner(), 1);

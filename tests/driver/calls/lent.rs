@@ -9,6 +9,8 @@ use std::time::Duration;
 use gridgen::backend::cuda::driver::DriverDevice;
 use gridgen::backend::cuda::{AbortFlag, Buffer, Device, Group, WatchedDevice};
 
+use support::gpus::on_host;
+
 use super::{calls, elsewhere, function, hold};
 
 /// DLPack's numbers of the legacy default stream, and of the stream of the calling thread.
@@ -18,7 +20,6 @@ const OF_THE_THREAD: u64 = 2;
 const BUSY: Duration = Duration::from_millis(30);
 
 /// Creates a stream of another library in the current context.
-#[allow(unsafe_code, reason = "foreign code is called")]
 fn new_stream() -> u64 {
     let mut stream = 0;
     // SAFETY: the handle outlives the call.
@@ -33,7 +34,6 @@ fn new_stream() -> u64 {
 }
 
 /// Calls a function whose only argument is a stream.
-#[allow(unsafe_code, reason = "foreign code is called")]
 fn with_stream(name: &str, stream: u64) {
     // SAFETY: functions of this type.
     let code = unsafe { function::<unsafe extern "C" fn(u64) -> c_int>(name)(stream) };
@@ -41,7 +41,6 @@ fn with_stream(name: &str, stream: u64) {
 }
 
 /// Returns the context of the calling thread.
-#[allow(unsafe_code, reason = "foreign code is called")]
 fn context() -> u64 {
     let mut context = 0;
     // SAFETY: the number outlives the call.
@@ -52,7 +51,6 @@ fn context() -> u64 {
 }
 
 /// Queues y ← x on a stream.
-#[allow(unsafe_code, reason = "foreign code is called")]
 fn read_on(stream: u64, x: u64, y: &mut [f64]) {
     type Copy = unsafe extern "C" fn(*mut f64, u64, usize, u64) -> c_int;
     // SAFETY: the memory of these devices is host memory, and both ranges outlive the copy.
@@ -98,11 +96,9 @@ fn is_read_whole(who: &str, device: &Arc<dyn Device>, named: i64, queued: u64) {
         });
 
         with_stream("cuStreamSynchronize", queued);
-        let mut there = [1.0; 100];
-        next.download(&mut there).unwrap();
         assert_eq!(next.address(), at, "{who}: the case is about memory that is used again");
         assert_eq!(y.to_vec(), values, "{who}: stream {named}, round {round}");
-        assert_eq!(there.to_vec(), [0.0; 100], "{who}: stream {named}, round {round}");
+        assert_eq!(on_host(&next), [0.0; 100], "{who}: stream {named}, round {round}");
     }
 }
 
@@ -264,7 +260,6 @@ fn memory_is_used_again_after_the_work_of_a_stream_that_was_destroyed() {
 
 /// An event of recorded work belongs to the recording, which others may replay.
 #[test]
-#[allow(unsafe_code, reason = "foreign code is called")]
 fn memory_that_recorded_work_reads_is_not_used_again() {
     if elsewhere() {
         return;

@@ -28,7 +28,6 @@ fn alone(abort_flag: &Arc<AbortFlag>) -> (Arc<DriverDevice>, Arc<NcclCommunicato
 }
 
 /// Number of groups of calls that were begun and not ended.
-#[allow(unsafe_code, reason = "foreign code is called")]
 fn open_groups() -> c_int {
     // SAFETY: reads a number.
     unsafe { function::<unsafe extern "C" fn() -> c_int>("stand_in_open_groups")() }

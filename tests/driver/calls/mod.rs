@@ -1,14 +1,14 @@
 //! Calls of NVIDIA's driver and of NCCL, on stand-in libraries. Each test is run again in a separate process
 //! that finds these libraries.
 #![cfg(all(feature = "cuda", target_os = "linux"))]
+#![allow(unsafe_code, reason = "foreign code is loaded and called")]
 
 mod device;
 mod gpus;
 mod lent;
 mod messages;
 
-use std::ffi::CString;
-use std::ffi::{c_char, c_int};
+use std::ffi::{CString, c_char, c_int};
 use std::process::Command;
 
 use gridgen::backend::DeviceError;
@@ -34,7 +34,6 @@ fn elsewhere() -> bool {
 }
 
 /// Looks up a function of the library.
-#[allow(unsafe_code, reason = "foreign code is loaded")]
 fn function<F: Copy>(name: &str) -> F {
     // SAFETY: the library is loaded already; callers give the type of the function.
     unsafe {
@@ -46,7 +45,6 @@ fn function<F: Copy>(name: &str) -> F {
 }
 
 /// Number of calls of a function, if it counts them.
-#[allow(unsafe_code, reason = "foreign code is called")]
 fn calls(name: &str) -> c_int {
     let name = CString::new(name).unwrap();
     // SAFETY: the name outlives the call.
@@ -56,14 +54,12 @@ fn calls(name: &str) -> c_int {
 }
 
 /// Pauses or resumes the work of a stream; without a stream, of all side streams.
-#[allow(unsafe_code, reason = "foreign code is called")]
 fn hold(stream: u64, held: bool) {
     // SAFETY: the stream exists or is null.
     unsafe { function::<unsafe extern "C" fn(u64, c_int)>("stand_in_hold")(stream, held.into()) };
 }
 
 /// The permission for calls of devices whose addresses and arguments are valid.
-#[allow(unsafe_code, reason = "a device is asked directly")]
 fn granted() -> Granted {
     // SAFETY: callers keep the requirements.
     unsafe { Granted::new() }
@@ -79,7 +75,6 @@ fn clear_by_kernel(device: &dyn Device, buffer: &Buffer<f64>) -> Result<(), Devi
 }
 
 /// Lets calls of a function fail with `code`: after `after` calls, `times` times.
-#[allow(unsafe_code, reason = "foreign code is called")]
 fn fail(name: &str, after: i32, times: i32, code: i32) {
     type Fail = unsafe extern "C" fn(*const c_char, c_int, c_int, c_int);
     let name = CString::new(name).unwrap();

@@ -70,29 +70,27 @@ fn library(kernel: DeviceKernel, order: Order) -> Arc<Library> {
 impl FiberDevice {
     /// A device that runs blocks and threads in this order, since CUDA guarantees none.
     pub fn in_order(order: Order) -> Self {
-        let mut device = Self::default();
-        device.order = order;
-        device
+        Self::with(|device| device.order = order)
     }
 
     /// Makes a device on which at most `blocks` blocks of a launch run together.
     pub fn with_room(blocks: usize) -> Self {
-        let mut device = Self::default();
-        device.room = Some(blocks);
-        device
+        Self::with(|device| device.room = Some(blocks))
     }
 
     /// Makes a device whose blocks can have this number of bytes of shared memory.
     pub fn with_shared_memory(bytes: usize) -> Self {
-        let mut device = Self::default();
-        device.shared_memory = Some(bytes);
-        device
+        Self::with(|device| device.shared_memory = Some(bytes))
     }
 
     /// Makes a device with this number of bytes of memory.
     pub fn with_memory(bytes: usize) -> Self {
+        Self::with(|device| device.capacity = Some(bytes))
+    }
+
+    fn with(change: impl FnOnce(&mut Self)) -> Self {
         let mut device = Self::default();
-        device.capacity = Some(bytes);
+        change(&mut device);
         device
     }
 
@@ -159,11 +157,6 @@ impl FiberDevice {
     /// Clears bytes.
     pub fn zero(&self, at: Address, bytes: usize) {
         self.take(Request::Clear { at, bytes });
-    }
-
-    /// Copies bytes.
-    pub fn duplicate(&self, from: Address, to: Address, bytes: usize) {
-        self.take(Request::Copy { from, to, bytes });
     }
 
     /// Replays a recording.
@@ -260,7 +253,7 @@ impl Device for FiberDevice {
         to: Address,
         bytes: usize,
     ) -> Result<(), DeviceError> {
-        self.duplicate(from, to, bytes);
+        self.take(Request::Copy { from, to, bytes });
         Ok(())
     }
 

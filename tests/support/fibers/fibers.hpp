@@ -23,11 +23,8 @@
 
 #define __global__
 #define __device__
-#define __host__
-#define __constant__ static
 #define __shared__ static
 #define __forceinline__ inline
-#define __noinline__
 #define __align__(n) alignas(n)
 #define __launch_bounds__(...)
 
@@ -43,7 +40,6 @@ struct uint3 {
     unsigned x, y, z;
 };
 typedef uint3 dim3;
-static const int warpSize = 32;
 
 // fibers.cpp is in the same library as the kernels: the addresses of its variables are constants.
 #pragma GCC visibility push(hidden)

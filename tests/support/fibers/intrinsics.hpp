@@ -3,9 +3,7 @@
 
 // Barriers. They are distinguished by their line.
 #define __syncthreads() ((void)fibers::barrier(__LINE__, false))
-#define __syncthreads_count(vote) int(fibers::barrier(__LINE__, (vote) != 0))
 #define __syncthreads_or(vote) int(fibers::barrier(__LINE__, (vote) != 0) > 0)
-#define __syncthreads_and(vote) int(fibers::barrier(__LINE__, (vote) == 0) == 0)
 
 static inline void __syncwarp(unsigned mask = 0xffffffffu) {
     fibers::warp_operation(fibers::SYNC, mask, 0, 0);
@@ -16,7 +14,6 @@ static inline unsigned __ballot_sync(unsigned mask, int vote) {
 }
 
 static inline int __any_sync(unsigned mask, int vote) { return __ballot_sync(mask, vote) != 0; }
-static inline int __all_sync(unsigned mask, int vote) { return __ballot_sync(mask, !vote) == 0; }
 
 namespace fibers {
 inline unsigned lane() { return current % LANES; }
@@ -96,36 +93,21 @@ T exchange(T* at, T value) {
         return fibers::exchange(at, T(value_after));           \
     }
 FIBERS_ATOMIC(atomicAdd, old + v)
-FIBERS_ATOMIC(atomicSub, old - v)
 FIBERS_ATOMIC(atomicMin, v < old ? v : old)
 FIBERS_ATOMIC(atomicMax, old < v ? v : old)
-FIBERS_ATOMIC(atomicAnd, old & v)
-FIBERS_ATOMIC(atomicOr, old | v)
 FIBERS_ATOMIC(atomicExch, ((void)old, v))
-FIBERS_ATOMIC(atomicInc, old >= v ? 0 : old + 1)
-
-template <class T>
-T atomicCAS(T* at, fibers::Exactly<T> expected, fibers::Exactly<T> value) {
-    const fibers::Aside aside;
-    return fibers::exchange(at, *at == expected ? value : *at);
-}
 
 static inline void __threadfence() {}
-static inline void __threadfence_block() {}
 static inline void __threadfence_system() {}
 static inline void __nanosleep(unsigned) { fibers::nap(); }
 
-// Loads and stores with cache hints.
+// Loads with cache hints.
 template <class T>
 T __ldg(const T* at) { return *at; }
 template <class T>
 T __ldcg(const T* at) { return *at; }
 template <class T>
 T __ldcs(const T* at) { return *at; }
-template <class T>
-void __stcg(T* at, fibers::Exactly<T> value) { *at = value; }
-template <class T>
-void __stcs(T* at, fibers::Exactly<T> value) { *at = value; }
 
 // The minimum and the maximum of a NaN and a number are the number, as in CUDA.
 template <class A, class B>
@@ -144,10 +126,8 @@ std::common_type_t<A, B> max(A a, B b) {
 static inline double __dmul_rn(double x, double y) { return x * y; }
 static inline float __fmul_rn(float x, float y) { return x * y; }
 static inline double rsqrt(double x) { return 1.0 / sqrt(x); }
-static inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 static inline int __popc(unsigned x) { return __builtin_popcount(x); }
 static inline int __ffs(int x) { return __builtin_ffs(x); }
-static inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz(unsigned(x)); }
 
 namespace fibers {
 // Reinterprets the bits as another type.
@@ -162,21 +142,12 @@ To as(From from) {
 
 static inline float __uint_as_float(unsigned bits) { return fibers::as<float>(bits); }
 static inline unsigned __float_as_uint(float x) { return fibers::as<unsigned>(x); }
-static inline float __int_as_float(int bits) { return fibers::as<float>(bits); }
 static inline int __float_as_int(float x) { return fibers::as<int>(x); }
 static inline double __longlong_as_double(long long bits) { return fibers::as<double>(bits); }
 static inline long long __double_as_longlong(double x) { return fibers::as<long long>(x); }
 
-#define FIBERS_VECTORS(type)                                                                \
-    struct alignas(2 * sizeof(type)) type##2 { type x, y; };                                \
-    struct alignas(16) type##4 { type x, y, z, w; };                                        \
-    static inline type##2 make_##type##2(type x, type y) { return {x, y}; }                 \
-    static inline type##4 make_##type##4(type x, type y, type z, type w) { return {x, y, z, w}; }
-FIBERS_VECTORS(int)
-FIBERS_VECTORS(float)
-FIBERS_VECTORS(double)
-typedef unsigned int uint;
-FIBERS_VECTORS(uint)
+struct alignas(8) float2 { float x, y; };
+struct alignas(16) double2 { double x, y; };
 
 // These functions replace assembly of the GPU: loads and stores that other devices and blocks see.
 inline void store_words(unsigned long long* at, unsigned long long a, unsigned long long b) {

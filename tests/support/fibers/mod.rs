@@ -9,5 +9,5 @@ mod ranks;
 
 pub use device::FiberDevice;
 pub use library::{Code, Library, Order, compiled};
-pub use mortal::{lost, mortal};
+pub use mortal::{lost, mortal, watched};
 pub use ranks::{Transport, fibers, on_ranks, on_ranks_with_timeout};

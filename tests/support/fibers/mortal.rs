@@ -1,4 +1,4 @@
-//! A device that fails.
+//! Devices whose launches are watched, and one that fails.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,20 +8,26 @@ use gridgen::backend::cuda::{Device, Watch, WatchedDevice};
 
 use super::FiberDevice;
 
-/// The number of launches before the device is lost.
-struct Launches(AtomicUsize);
+/// A function of the number of a launch, and the number of launches.
+struct Launches<F>(F, AtomicUsize);
 
-impl Watch for Launches {
+impl<F: Fn(usize) -> Result<(), DeviceError> + Send + Sync> Watch for Launches<F> {
     fn launching(&self) -> Result<(), DeviceError> {
-        let left = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |k| k.checked_sub(1));
-        left.map(|_| ()).map_err(|_| lost())
+        self.0(self.1.fetch_add(1, Ordering::Relaxed))
     }
+}
+
+/// A device on which `at` is asked before each launch, with its number.
+pub fn watched(
+    at: impl Fn(usize) -> Result<(), DeviceError> + Send + Sync + 'static,
+) -> Arc<dyn Device> {
+    let device = Arc::new(FiberDevice::default());
+    Arc::new(WatchedDevice::new(device, Launches(at, 0.into())))
 }
 
 /// A device that is lost after this number of launches.
 pub fn mortal(launches: usize) -> Arc<dyn Device> {
-    let device = Arc::new(FiberDevice::default());
-    Arc::new(WatchedDevice::new(device, Launches(launches.into())))
+    watched(move |number| if number < launches { Ok(()) } else { Err(lost()) })
 }
 
 /// The error of the lost device.
