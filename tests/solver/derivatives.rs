@@ -9,13 +9,14 @@ use gridgen::solver::linear::Precision;
 use gridgen::solver::precond::{Kind, MultigridSettings};
 
 use support::cases::case;
-use support::linear::{self, dot, off_transpose, product};
+use support::linear::{dot, off_transpose};
 use support::problems::preconditioned;
 use support::random::Random;
+use support::vectors::{distance, twisted};
 
 use crate::movement::{
     BLUNT, C, HALF, O, ROOM, SMALL, TUNNEL, bumped, combed, on_cpu, reference, small_ones,
-    thickened, twisted,
+    thickened,
 };
 
 type Wall = Vec<[f64; 2]>;
@@ -83,25 +84,36 @@ fn off(
     ((square / whole).sqrt(), solved.residual)
 }
 
+/// Displacements of every wall point by a random fraction of its smaller neighbouring distance.
+fn rough(text: &str, wall: &[[f64; 2]]) -> Wall {
+    let mut random = Random::new(3);
+    let mut by: Wall = (0..wall.len())
+        .map(|k| {
+            let beside = [k.checked_sub(1), (k + 1 < wall.len()).then_some(k + 1)];
+            let apart = beside.into_iter().flatten().map(|other| distance(wall[k], wall[other]));
+            let least = apart.fold(f64::MAX, f64::min);
+            [(); 2].map(|()| least * random.symmetric())
+        })
+        .collect();
+    if !text.ends_with(HALF) {
+        by[wall.len() - 1] = by[0];
+    }
+    by
+}
+
 #[test]
 fn the_forward_derivative_is_that_of_central_differences() {
     let frozen = SMALL.replace("[grid]", "control.wall = 'frozen'\n[grid]");
-    for (text, most) in [
-        (SMALL, 5e-8),
-        (&frozen, 5e-8),
-        (O, 5e-8),
-        (BLUNT, 2e-7),
-        (C, 2e-7),
-        (HALF, 5e-8),
-        (TUNNEL, 2e-7),
-        (ROOM, 5e-8),
-    ] {
-        let moved = moved(text);
-        let by = upright(text, &moved.1, smooth(&moved.1));
+    for text in small_ones().into_iter().chain([frozen, O.to_owned(), C.to_owned()]) {
+        let moved = moved(&text);
+        let wall = &moved.1;
+        for (by, most) in [(smooth(wall), 2e-7), (rough(&text, wall), 1e-6)] {
+            let by = upright(&text, wall, by);
 
-        let (off, residual) = off(&moved, (&by, &vec![0.0; by.len()]), 1e-4);
+            let (off, residual) = off(&moved, (&by, &vec![0.0; by.len()]), 1e-4);
 
-        assert!(off < most && residual <= 1e-9, "{text}: {off:e}, {residual:e}");
+            assert!(off < most && residual <= 1e-9, "{text}: {off:e}, {residual:e}");
+        }
     }
 }
 
@@ -118,66 +130,10 @@ fn the_derivative_by_heights_is_that_of_central_differences() {
     }
 }
 
-#[test]
-fn the_remainder_falls_with_the_square_of_the_step() {
-    for text in small_ones() {
-        let (reference, wall, at) = moved(&text);
-        let by = upright(&text, &wall, smooth(&wall));
-        let (found, _) = on_cpu(&reference)
-            .derivatives(&CpuBackend, &at)
-            .unwrap()
-            .derivative(&CpuBackend, &by, &[])
-            .unwrap();
-
-        let [coarse, fine] = [1e-3, 5e-4].map(|h| {
-            let end = solved(&reference, &displaced(&wall, &by, h));
-            let of = |end: &[f64], at: &[f64], by: &[f64]| -> f64 {
-                end.iter().zip(at).zip(by).map(|((e, a), b)| (e - a - h * b).powi(2)).sum()
-            };
-            let square = of(&end.grid().x, &at.grid().x, &found.x)
-                + of(&end.grid().y, &at.grid().y, &found.y);
-            square.sqrt()
-        });
-
-        assert!((coarse / fine - 4.0).abs() < 0.05, "{text}: {}", coarse / fine);
-    }
-}
-
-/// Every wall point is displaced by a random fraction of its smaller neighbouring distance.
-#[test]
-fn a_rough_displacement_has_its_derivative() {
-    for text in &small_ones() {
-        let moved = moved(text);
-        let wall = &moved.1;
-        let last = wall.len() - 1;
-        let noise = Random::new(3).vector(2 * wall.len());
-        let apart = |a: usize, b: usize| (wall[a][0] - wall[b][0]).hypot(wall[a][1] - wall[b][1]);
-        let spacing = |k: usize| {
-            let (before, after) = (k.saturating_sub(1), (k + 1).min(last));
-            [(before, k), (k, after)].map(|(a, b)| if a == b { f64::MAX } else { apart(a, b) })
-        };
-        let mut by: Wall = (0..=last)
-            .map(|k| {
-                [0, 1].map(|c| noise[2 * k + c] * spacing(k).into_iter().fold(f64::MAX, f64::min))
-            })
-            .collect();
-        if !text.ends_with(HALF) {
-            by[last] = by[0];
-        }
-        let by = upright(text, wall, by);
-
-        let (off, _) = off(&moved, (&by, &vec![0.0; by.len()]), 1e-4);
-
-        assert!(off < 1e-6, "{text}: {off:e}");
-    }
-}
-
 /// ⟨X̄, ∂X/∂x_w δ⟩ = ⟨(∂X/∂x_w)ᵀ X̄, δ⟩, for wall points and heights.
 #[test]
 fn the_adjoint_is_the_transpose_of_the_forward_derivative() {
-    for (text, most) in
-        [(O, 8.0), (C, 8.0), (SMALL, 8.0), (BLUNT, 8.0), (HALF, 8.0), (TUNNEL, 8.0), (ROOM, 8.0)]
-    {
+    for text in [O, C, SMALL, BLUNT, HALF, TUNNEL, ROOM] {
         let (reference, wall, at) = moved(text);
         let (by, heights) = (smooth(&wall), wall.iter().map(|&[x, _]| 1.0 + x).collect::<Vec<_>>());
         let weights =
@@ -195,23 +151,8 @@ fn the_adjoint_is_the_transpose_of_the_forward_derivative() {
             dot(adjoint.wall.as_flattened(), by.as_flattened()) + dot(&adjoint.heights, &heights);
         assert!((left - right).abs() <= 1e-8 * left.abs(), "{text}: {left:e}, {right:e}");
         let solved = adjoint.solved;
-        assert!(solved.iterations <= most && solved.residual <= 1e-9, "{text}: {solved:?}");
+        assert!(solved.iterations <= 8.0 && solved.residual <= 1e-9, "{text}: {solved:?}");
     }
-}
-
-#[test]
-fn one_object_serves_many_right_sides() {
-    let (reference, wall, at) = moved(SMALL);
-    let mut derivatives = on_cpu(&reference).derivatives(&CpuBackend, &at).unwrap();
-    let by = smooth(&wall);
-
-    let (first, _) = derivatives.derivative(&CpuBackend, &by, &[]).unwrap();
-    let twice: Wall = by.iter().map(|v| v.map(|c| 2.0 * c)).collect();
-    let (second, _) = derivatives.derivative(&CpuBackend, &twice, &[]).unwrap();
-
-    let doubled: Vec<f64> = first.x.iter().map(|x| 2.0 * x).collect();
-    let worst = linear::apart(&doubled, &second.x);
-    assert!(worst < 1e-12, "{worst:e}");
 }
 
 /// At the reference itself, a constant displacement of the wall moves the nodes near the wall by the same.
@@ -299,13 +240,12 @@ fn forms_apart(
     )
 }
 
-/// ⟨K v, w⟩ = ⟨v, Kᵀ w⟩ of the equations, and ⟨M⁻¹ v, w⟩ = ⟨v, M⁻ᵀ w⟩ of the cycles with wall terms.
+/// ⟨M⁻¹ v, w⟩ = ⟨v, M⁻ᵀ w⟩ of the cycles with wall terms.
 #[test]
 fn the_transposed_cycle_is_the_transpose_of_the_cycle() {
     for text in [
         small("ni = 65\nnj = 33\nfirst_cell = 1e-3"),
         small("ni = 66\nnj = 34\nfirst_cell = 1e-5"),
-        small("ni = 129\nnj = 129\nfirst_cell = 1e-2"),
         small("topology = 'C'\nni = 225\nnj = 65\nwake = 48\nfirst_cell = 1e-4\nfar_field = 50.0"),
         "geometry.ellipse.thickness = 0.5\n[grid]\nni = 97\nnj = 65\nfirst_cell = 1e-3\n".into(),
         small("ni = 65\nnj = 33\nfirst_cell = 1e-3\n[control]\nwall = 'frozen'"),
@@ -317,14 +257,12 @@ fn the_transposed_cycle_is_the_transpose_of_the_cycle() {
             let jacobian = equations.linearise(&CpuBackend).unwrap();
             let kind = (Kind::Multigrid, coarsening);
 
-            let operators = off_transpose(n, |v| product(jacobian, v), |w| product(transposed, w));
             let cycles = off_transpose(
                 n,
                 |v| preconditioned(kind, jacobian, v),
                 |w| preconditioned(kind, transposed, w),
             );
 
-            assert!(operators < 1e-12, "{text}: {operators:e}");
             assert!(cycles < 1e-12, "{text} {coarsening:?}: {cycles:e}");
         }
     }
@@ -352,21 +290,5 @@ fn both_sides_fall_back_on_the_same_forms() {
         // The reduced systems of the wall terms are probed, each by itself.
         let most = if first == without { 0.1 } else { 1e-12 };
         assert!(off < most, "{text}: {off:e}");
-    }
-}
-
-#[test]
-fn the_rows_of_the_transpose_are_the_columns_of_the_jacobian() {
-    let grid = "ni = 33\nnj = 17\nfirst_cell = 1e-2";
-    for text in [small(grid), small(&format!("{grid}\n[control]\nwall = 'frozen'"))] {
-        let mut equations = equations(&text);
-        let found = equations.transposed(&CpuBackend).unwrap().to_csr(&CpuBackend).unwrap();
-        let jacobian = equations.linearise(&CpuBackend).unwrap().to_csr(&CpuBackend).unwrap();
-        let expected = linear::transposed(&jacobian);
-
-        // The Jacobian is stored by ten numbers a point, its transpose by entries.
-        assert!(found.pattern() == expected.pattern(), "{text}");
-        let off = linear::apart(&found.values, &expected.values);
-        assert!(off < 1e-15, "{text}: {off:e}");
     }
 }

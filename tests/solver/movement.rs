@@ -3,12 +3,12 @@
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::case::SolverOptions;
 use gridgen::files::record::RecordFault;
-use gridgen::generate::{RunOptions, make_grid};
-use gridgen::grid::{Grid, Topology, Verdict};
+use gridgen::grid::{Grid, Verdict};
 use gridgen::internals::digest;
 use gridgen::movement::{Moved, MovementError, Reference, Resident};
-use support::cases::case;
+use support::cases::{case, make};
 use support::grids::distance;
+use support::vectors::twisted;
 use support::with_threads;
 
 type Wall = Vec<[f64; 2]>;
@@ -58,13 +58,6 @@ fn assert_counts(moved: &Moved, (newton, linear): (usize, f64), what: &str) {
 /// A reference that a grid is by itself.
 fn of_grid(grid: &Grid) -> Reference {
     Reference::of_grid(&CpuBackend, grid, &SolverOptions::new(&[]).unwrap()).unwrap()
-}
-
-/// The wall rotated about the quarter chord.
-pub(crate) fn twisted(wall: &[[f64; 2]], degrees: f64) -> Wall {
-    let (sin, cos) = degrees.to_radians().sin_cos();
-    let turn = |&[x, y]: &[f64; 2]| [0.25 + cos * (x - 0.25) + sin * y, cos * y - sin * (x - 0.25)];
-    wall.iter().map(turn).collect()
 }
 
 /// The wall with a Hicks–Henne bump of this height at 40 % of the chord on the upper side.
@@ -142,16 +135,6 @@ fn movements_of_an_optimisation_take_few_iterations() {
     }
 }
 
-#[test]
-fn blunt_and_symmetric_bodies_move_too() {
-    let blunt = reference(BLUNT);
-    moved(&blunt, &thickened(&twisted(&blunt.wall(), 3.0), 1.2));
-    let half = reference(HALF);
-    let thicker = moved(&half, &thickened(&half.wall(), 1.2));
-    assert!(matches!(thicker.grid().topology, Topology::Half(_)), "{:?}", thicker.grid().topology);
-    assert_eq!((thicker.grid().ni, thicker.grid().point(0, 0)[1]), (65, 0.0));
-}
-
 /// Small grids of all kinds, solved to rounding: O-grids around a sharp and a blunt edge, a C-grid, a half grid, and grids
 /// between walls.
 pub(crate) fn small_ones() -> [String; 6] {
@@ -174,6 +157,10 @@ fn the_grid_does_not_depend_on_the_path() {
         };
         let at_once = moved(&reference, &wall);
 
+        assert_eq!(at_once.grid().topology, reference.grid().topology);
+        if text.ends_with(HALF) {
+            assert_eq!(at_once.grid().point(0, 0)[1].to_bits(), 0);
+        }
         let in_three = on_cpu(&reference).move_in_parts(&CpuBackend, &wall, 3).unwrap();
 
         assert!(in_three.verdict.is_good(), "{}", in_three.verdict);
@@ -188,8 +175,8 @@ fn without_walls(text: &str) -> String {
     text.replace("'wall'", "'slip'").replace("wall_first_cell = 2e-4\n", "")
 }
 
-/// The box and the first cells on its walls stay bit for bit, those of the section keep their heights, and no more steps
-/// are taken than without walls.
+/// The box, its patches and the first cells on its walls stay bit for bit, those of the section keep their heights,
+/// and no more steps are taken than without walls.
 #[test]
 fn first_cells_stay_exact_between_walls() {
     // Around a sharp edge the seam is held.
@@ -215,6 +202,9 @@ fn first_cells_stay_exact_between_walls() {
                 assert!(off.abs() < 1e-9, "{text}: point {i}: {off:e}");
             }
             let without = self::moved(&slip, &without);
+            for (moved, reference) in [(&moved, &reference), (&without, &slip)] {
+                assert_eq!(moved.blocks()[0].boundary(), reference.grid().boundary(), "{text}");
+            }
             let counts = [&moved, &without].map(|m| (m.newton_iterations, m.linear_iterations));
             let [(newton, linear), (most, others)] = counts;
             assert!(newton <= most + 1 && linear <= others + 3.0, "{text}: {counts:?}");
@@ -384,6 +374,14 @@ fn derivatives_that_are_no_numbers_are_refused_with_their_place() {
     }
 }
 
+/// The bytes of the file of a reference.
+fn stored(reference: &Reference) -> Vec<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("reference.grd");
+    reference.write(&path).unwrap();
+    std::fs::read(path).unwrap()
+}
+
 /// The file of a reference with a modified header and modified lists, and a valid checksum.
 fn forged(whole: &[u8], head: impl Fn(&str) -> String, change: impl Fn(&mut [f64])) -> Vec<u8> {
     // The file begins with magic, version and the length of the head.
@@ -402,10 +400,7 @@ fn forged(whole: &[u8], head: impl Fn(&str) -> String, change: impl Fn(&mut [f64
 
 #[test]
 fn forged_and_folded_references_are_damaged() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("reference.grd");
-    reference(C).write(&path).unwrap();
-    let whole = std::fs::read(&path).unwrap();
+    let whole = stored(&reference(C));
     let as_it_is = |head: &str| head.to_owned();
     let refused =
         |bytes: &[u8]| matches!(Reference::from_bytes(bytes), Err(RecordFault::Damaged { .. }));
@@ -441,11 +436,8 @@ fn forged_blocks_of_a_cascade_are_damaged() {
         "geometry.file = '{blade}'\ngeometry.trailing_edge = 'rounded'\ngeometry.angle = -44.8785\n[grid]\n\
          ni = 221\nnj = 25\nfirst_cell = 1e-4\nreach = 0.04\n[cascade]\npitch = 0.8\n"
     ));
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("reference.grd");
-    let made = make_grid(&case, &RunOptions::default(), &mut ()).unwrap();
-    made.reference().unwrap().write(&path).unwrap();
-    let whole = std::fs::read(&path).unwrap();
+    let made = make(&case).unwrap();
+    let whole = stored(&made.reference().unwrap());
     let read = |from: &str, to: &str| {
         let head = |head: &str| {
             assert!(head.contains(from), "{from}: {head}");
@@ -524,7 +516,6 @@ fn a_reference_keeps_chord_and_place() {
     }
 }
 
-/// A reference from its file moves with the same bits.
 #[test]
 fn a_stored_reference_is_the_same() {
     let folder = tempfile::tempdir().unwrap();
@@ -547,8 +538,7 @@ fn a_stored_reference_is_the_same() {
 fn files_that_are_no_references_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("reference.grd");
-    reference(SMALL).write(&path).unwrap();
-    let whole = std::fs::read(&path).unwrap();
+    let whole = stored(&reference(SMALL));
     let refused = |bytes: &[u8]| {
         std::fs::write(&path, bytes).unwrap();
         Reference::read(&path).unwrap_err().fault
@@ -617,8 +607,7 @@ fn a_movement_to_another_section_takes_few_iterations() {
 #[test]
 fn a_solved_grid_is_its_own_reference() {
     for (text, most) in [(SMALL, 1e-15), (HALF, 1e-15), (C, 1e-8), (TUNNEL, 1e-8), (ROOM, 1e-8)] {
-        let case = case(text);
-        let made = make_grid(&case, &RunOptions::default(), &mut ()).unwrap();
+        let made = make(&case(text)).unwrap();
 
         let reference = made.reference().unwrap();
 

@@ -54,7 +54,6 @@ fn walls_on_any_sides_take_few_iterations() {
     }
 }
 
-/// No side is different from the others.
 #[test]
 fn a_block_seen_from_another_side_has_the_same_grid() {
     for walls in [ONE, [true, true, false, false], [true, false, true, false], [true; 4]] {
@@ -84,11 +83,13 @@ fn on_two_walls(point: usize, size: LevelSize, walls: [bool; 4]) -> bool {
 }
 
 #[test]
-fn products_are_those_of_the_rows() {
+fn products_are_those_of_the_rows_and_the_transpose_has_the_columns() {
     for walls in and_beside([[true, true, false, false]]) {
         let (problem, u) = linearised(&Block::new([9, 11], walls, [0.1, 0.08], wave));
-        for jacobian in [problem.jacobian(), &problem.transposed(&CpuBackend).unwrap()] {
-            let rows = jacobian.to_csr(&CpuBackend).unwrap();
+        let both = [problem.jacobian(), &problem.transposed(&CpuBackend).unwrap()];
+        let rows_of_both = both.map(|jacobian| jacobian.to_csr(&CpuBackend).unwrap());
+        assert_eq!(rows_of_both[1], transposed(&rows_of_both[0]), "{walls:?}");
+        for (jacobian, rows) in both.into_iter().zip(&rows_of_both) {
             let x = noise(u.len());
 
             let y = product(jacobian, &x);
@@ -160,7 +161,7 @@ fn the_cycle_of_the_transpose_is_the_transpose_of_the_cycle() {
 /// Systems of the transpose take about as many iterations as those of the Jacobian with the same right side.
 #[test]
 fn the_transpose_takes_as_few_iterations() {
-    let sizes = [([65, 33], 1e-3), ([97, 65], 1e-4), ([129, 97], 1e-5)];
+    let sizes = [([65, 33], 1e-3), ([97, 65], 1e-5)];
     for walls in and_beside([[true, true, false, false]]) {
         for ((name, map), (size, height)) in
             MAPS.into_iter().flat_map(|map| sizes.map(|size| (map, size)))
@@ -184,17 +185,5 @@ fn the_transpose_takes_as_few_iterations() {
             let of = format!("{name}, {walls:?}, {size:?}");
             assert!(backward <= forward + 3.0, "{of}: {backward}, {forward} forward");
         }
-    }
-}
-
-#[test]
-fn the_transpose_has_the_columns_as_rows() {
-    for walls in and_beside([[true, true, false, false]]) {
-        let (problem, _) = linearised(&Block::new([9, 11], walls, [0.1, 0.08], wave));
-        let rows = problem.jacobian().to_csr(&CpuBackend).unwrap();
-
-        let found = problem.transposed(&CpuBackend).unwrap().to_csr(&CpuBackend).unwrap();
-
-        assert_eq!(found, transposed(&rows), "{walls:?}");
     }
 }

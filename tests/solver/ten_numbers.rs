@@ -7,7 +7,7 @@ use gridgen::backend::{EllipticBackend, EllipticData, WallTerms};
 use gridgen::elliptic::{GridProblem, WalledSides};
 use gridgen::solver::precond::{Coarsening, Kind};
 use gridgen::solver::{LinearOperator, NonlinearProblem};
-use support::linear::{apart, largest, product};
+use support::linear::{apart, largest, product, transposed};
 use support::problems::preconditioned;
 use support::random::Random;
 
@@ -111,6 +111,13 @@ fn ten_numbers_give_the_entries_and_the_products() {
             }
         }
         assert_eq!(b.field().pattern().width(), 5);
+        for problem in [entries, numbers] {
+            // The transpose is stored by entries.
+            let found = problem.transposed(&CpuBackend).unwrap().to_csr(&CpuBackend).unwrap();
+            let expected = transposed(&of_a);
+            assert!(found.pattern() == expected.pattern(), "{what}");
+            assert!(apart(&found.values, &expected.values) < 1e-15, "{what}");
+        }
         let x = Random::new(1).vector(b.rows());
         assert_near(what, &product(a, &x), &product(b, &x), 1e-14);
         assert_near(what, &product(a.field(), &x), &product(b.field(), &x), 1e-14);
