@@ -8,38 +8,27 @@ use std::thread;
 use std::time::Duration;
 
 use gridgen::backend::DeviceError;
-use gridgen::backend::cuda::{Buffer, CudaBackend, Device, Group, Watch, WatchedDevice};
+use gridgen::backend::cuda::{Buffer, CudaBackend, Device, Group};
 use gridgen::case::{Case, PlacedCase};
 use gridgen::error::Error;
 use gridgen::generate::{GridResult, Machine, Progress, SolveOptions, solve, solve_elements};
 use gridgen::solver::history::NewtonStep;
 use support::blocks::{Block, bend, nozzle, wave};
 use support::elements::main_and_flap;
-use support::fibers::{FiberDevice, lost, mortal};
+use support::fibers::{FiberDevice, lost, mortal, watched};
+use support::jobs::side_by_side;
 
 use crate::bands::runs::case;
 
-/// Counts launches.
-#[derive(Clone, Default)]
-struct Launches(Arc<AtomicUsize>);
-
-impl Launches {
-    fn count(&self) -> usize {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
-impl Watch for Launches {
-    fn launching(&self) -> Result<(), DeviceError> {
-        self.0.fetch_add(1, Ordering::Relaxed);
+/// A device and the number of its launches.
+fn counted() -> (Arc<dyn Device>, Arc<AtomicUsize>) {
+    let launches = Arc::<AtomicUsize>::default();
+    let count = launches.clone();
+    let device = watched(move |number| {
+        count.store(number + 1, Ordering::Relaxed);
         Ok(())
-    }
-}
-
-fn counted() -> (Arc<dyn Device>, Launches) {
-    let launches = Launches::default();
-    let device = Arc::new(FiberDevice::default());
-    (Arc::new(WatchedDevice::new(device, launches.clone())), launches)
+    });
+    (device, launches)
 }
 
 fn machine(device: Arc<dyn Device>) -> Result<Machine, Error> {
@@ -90,22 +79,18 @@ fn a_grid_has_the_same_bits_in_any_group_as_on_a_device_alone() {
         let group = Group::new(Arc::new(FiberDevice::default())).unwrap();
         let next = AtomicUsize::new(0);
 
-        let made: Vec<(usize, GridResult)> = thread::scope(|scope| {
-            let work = || {
-                let member = Arc::new(group.member());
-                let mut made = Vec::new();
-                loop {
-                    let k = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(case) = cases.get(k) else { return made };
-                    made.push((k, make(member.clone(), case).unwrap()));
-                }
-            };
-            let jobs: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
-            jobs.into_iter().flat_map(|job| job.join().unwrap()).collect()
+        let made = side_by_side(0..jobs, |_| {
+            let member = Arc::new(group.member());
+            let mut made = Vec::new();
+            loop {
+                let k = next.fetch_add(1, Ordering::Relaxed);
+                let Some(case) = cases.get(k) else { return made };
+                made.push((k, make(member.clone(), case).unwrap()));
+            }
         });
 
-        assert_eq!(made.len(), count);
-        for (k, found) in made {
+        assert_eq!(made.iter().map(Vec::len).sum::<usize>(), count);
+        for (k, found) in made.into_iter().flatten() {
             let alone = make(Arc::new(FiberDevice::default()), &cases[k]).unwrap();
             let (a, b) = (seen(&found), seen(&alone));
             assert_eq!((&a.1, &a.2), (&b.1, &b.2), "case {k} of {count}");
@@ -122,15 +107,9 @@ fn blocks_with_walls_on_all_sides_have_the_same_bits_in_a_group() {
     let solved =
         |device: Arc<dyn Device>, block: &Block| block.solved(&CudaBackend::new(device).unwrap());
     let group = Group::new(Arc::new(FiberDevice::default())).unwrap();
-    let members: Vec<Arc<dyn Device>> =
-        blocks.iter().map(|_| Arc::new(group.member()) as Arc<dyn Device>).collect();
+    let members: Vec<_> = blocks.iter().map(|block| (Arc::new(group.member()), block)).collect();
 
-    let found: Vec<_> = thread::scope(|scope| {
-        let work = members.into_iter().zip(&blocks);
-        let jobs: Vec<_> =
-            work.map(|(member, block)| scope.spawn(move || solved(member, block))).collect();
-        jobs.into_iter().map(|job| job.join().unwrap()).collect()
-    });
+    let found = side_by_side(members, |(member, block)| solved(member, block));
 
     for (block, found) in blocks.iter().zip(found) {
         let alone = solved(Arc::new(FiberDevice::default()), block);
@@ -188,13 +167,11 @@ fn like_work_of_members_is_one_launch() {
         let (device, launches) = counted();
         let group = Group::new(device).unwrap();
         let members: Vec<_> = thicknesses.map(|t| (t, Arc::new(group.member()))).collect();
-        thread::scope(|scope| {
-            for (thickness, member) in members {
-                let section = format!("24{thickness}");
-                scope.spawn(move || make(member, &case(&[("geometry.naca", &section)])).unwrap());
-            }
+        let _ = side_by_side(members, |(thickness, member)| {
+            let section = format!("24{thickness}");
+            make(member, &case(&[("geometry.naca", &section)])).unwrap()
         });
-        launches.count()
+        launches.load(Ordering::Relaxed)
     };
 
     // Members take different numbers of linear iterations; the group launches as many as the longest of them needs.
@@ -209,32 +186,20 @@ fn a_lost_device_fails_all_members_and_none_hangs() {
     let group = Group::new(mortal(200)).unwrap();
     let members: Vec<_> = (0..3).map(|_| Arc::new(group.member())).collect();
 
-    let failed: Vec<_> = thread::scope(|scope| {
-        let make = |member: Arc<_>| make(member, &case(&[])).unwrap_err().to_string();
-        let jobs: Vec<_> =
-            members.into_iter().map(|member| scope.spawn(move || make(member))).collect();
-        jobs.into_iter().map(|job| job.join().unwrap()).collect()
-    });
+    let failed = side_by_side(members, |member| make(member, &case(&[])).unwrap_err().to_string());
 
     assert!(failed.iter().all(|message| *message == failed[0]), "{failed:?}");
     assert_eq!(failed[0], lost().to_string());
 }
 
-/// Panics at a launch in the middle of a solve.
-struct Panics(AtomicUsize);
-
-impl Watch for Panics {
-    fn launching(&self) -> Result<(), DeviceError> {
-        assert_ne!(self.0.fetch_add(1, Ordering::Relaxed), 200, "a launch panics");
-        Ok(())
-    }
-}
-
 /// The thread of one member executes the work of all of them.
 #[test]
 fn a_panic_in_the_work_of_a_group_fails_all_members_and_none_waits() {
-    let device = WatchedDevice::new(Arc::new(FiberDevice::default()), Panics(0.into()));
-    let group = Group::new(Arc::new(device)).unwrap();
+    let device = watched(|number| {
+        assert_ne!(number, 200, "a launch panics");
+        Ok(())
+    });
+    let group = Group::new(device).unwrap();
     let (done, waited) = channel();
     for _ in 0..3 {
         let (member, done) = (Arc::new(group.member()), done.clone());
@@ -295,7 +260,7 @@ fn elements_of_a_case_are_solved_together_in_a_group() {
     let expected = solve_on(Arc::new(FiberDevice::default()), &mut ()).unwrap();
     let [found, expected] = [found, expected].map(|made| made.iter().map(seen).collect::<Vec<_>>());
     assert!(found.len() == 2 && found == expected);
-    let [both, one] = [of_both, of_one].map(|launches| launches.count());
+    let [both, one] = [of_both, of_one].map(|launches| launches.load(Ordering::Relaxed));
     assert!(both < one + one / 4, "{both} launches for both, {one} for one");
     assert_eq!(group.size(), 0);
 }

@@ -39,18 +39,6 @@ pub struct Solved {
     pub report: NewtonReport,
 }
 
-impl Solved {
-    /// Numbers of Newton and linear iterations.
-    pub fn counts(&self) -> (usize, f64) {
-        (self.report.history.newton_iterations(), self.report.history.linear_iterations())
-    }
-
-    /// Largest difference between coordinates.
-    pub fn distance(&self, other: &Self) -> f64 {
-        distance(&self.grid, &other.grid)
-    }
-}
-
 impl Case {
     /// The initial grid and its equations.
     pub fn start(self) -> (Grid, EllipticData) {
@@ -119,12 +107,13 @@ pub type Work<'a> = dyn Fn(usize, &CudaBackend) -> Result<NewtonReport, SolverEr
 /// iterations and prints them for the measurements in the documents.
 #[allow(clippy::print_stdout, reason = "shown with --nocapture")]
 pub fn check(case: Case, expected: &Solved, found: &Solved, what: &str) -> f64 {
-    let (newton, linear) = found.counts();
+    let [newton, most] = [found, expected].map(|solved| solved.report.history.newton_iterations());
+    let linear = found.report.history.linear_iterations();
     println!("{case:?}, {what}: {newton} Newton steps, {linear} linear iterations");
 
     assert!(found.report.stop.converged(), "{what}: {}", found.report.stop);
-    assert!(newton.abs_diff(expected.counts().0) <= 1, "{what}: {newton} steps");
-    let distance = found.distance(expected);
+    assert!(newton.abs_diff(most) <= 1, "{what}: {newton} steps");
+    let distance = distance(&found.grid, &expected.grid);
     assert!(distance < SAME, "{what}: {distance:e}");
     linear
 }

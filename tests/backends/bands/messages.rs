@@ -8,6 +8,7 @@ use gridgen::backend::cuda::{Buffer, Communicator, Device, RankMessage};
 
 use super::ranks::{TRANSPORTS, opposite};
 use support::fibers::{Transport, fibers, on_ranks};
+use support::gpus::on_host;
 
 /// Does `work` on every rank with its device and communicator.
 fn on<R: Send>(
@@ -29,9 +30,7 @@ fn every_rank_gathers_the_values_of_all() {
                 let own = Buffer::from_host(device, &own)?;
                 let all = Buffer::<u32>::zeros(device, 3 * length as usize)?;
                 communicator.all_gather(own.address(), all.address(), 4 * length as usize)?;
-                let mut host = vec![0; 3 * length as usize];
-                all.download(&mut host)?;
-                Ok(host)
+                Ok(on_host(&all))
             });
 
             let expected: Vec<u32> =
@@ -43,7 +42,7 @@ fn every_rank_gathers_the_values_of_all() {
 
 /// Values that each rank receives from its neighbours before and after it, 9 if there is no neighbour, after
 /// several exchanges.
-fn exchanged(ranks: usize, ring: bool, transport: Transport) -> Vec<[u32; 2]> {
+fn exchanged(ranks: usize, ring: bool, transport: Transport) -> Vec<Vec<u32>> {
     on(ranks, transport, |device, communicator| {
         let rank = communicator.rank();
         let sent = Buffer::<u32>::zeros(device, 2)?;
@@ -64,9 +63,7 @@ fn exchanged(ranks: usize, ring: bool, transport: Transport) -> Vec<[u32; 2]> {
             communicator.start_exchange(&sends, &receives)?;
             communicator.finish_exchange()?;
         }
-        let mut host = [0; 2];
-        received.download(&mut host)?;
-        Ok(host)
+        Ok(on_host(&received))
     })
 }
 
@@ -75,12 +72,7 @@ fn neighbours_exchange_their_sides() {
     for transport in TRANSPORTS {
         assert_eq!(exchanged(3, false, transport), [[9, 10], [1, 20], [11, 9]], "{transport:?}");
         assert_eq!(exchanged(3, true, transport), [[21, 10], [1, 20], [11, 0]], "{transport:?}");
-    }
-}
-
-#[test]
-fn two_ranks_in_a_ring_are_neighbours_on_both_sides() {
-    for transport in TRANSPORTS {
+        // Two ranks in a ring are neighbours on both sides.
         assert_eq!(exchanged(2, true, transport), [[11, 10], [1, 0]], "{transport:?}");
     }
 }
@@ -105,10 +97,7 @@ fn any_two_ranks_exchange_messages_of_any_length_while_all_gather() {
             communicator.start_exchange(&message(own.address(), lengths[rank]), &received)?;
             communicator.all_gather(own.address(), all.address(), 4)?;
             communicator.finish_exchange()?;
-            let (mut came, mut gathered) = (vec![0; longest], [0; 3]);
-            from.download(&mut came)?;
-            all.download(&mut gathered)?;
-            Ok((came, gathered))
+            Ok((on_host(&from), on_host(&all)))
         });
 
         for (rank, (came, gathered)) in found.into_iter().enumerate() {
@@ -137,10 +126,7 @@ fn messages_pass_in_any_order_of_blocks() {
                 link.all_gather(own.address(), all.address(), 4 * length)?;
                 link.finish_exchange()?;
             }
-            let (mut exchanged, mut gathered) = (vec![0; length], vec![0; 2 * length]);
-            came.download(&mut exchanged)?;
-            all.download(&mut gathered)?;
-            Ok::<_, DeviceError>((exchanged, gathered))
+            Ok::<_, DeviceError>((on_host(&came), on_host(&all)))
         });
 
         let gathered = [vec![1; length], vec![2; length]].concat();
@@ -170,9 +156,7 @@ fn what_is_sent_stays_until_it_is_fetched() {
         // The memory must stay allocated until both are done.
         let all = Buffer::<u32>::zeros(&device, 4)?;
         link.all_gather(own.address(), all.address(), 8)?;
-        let mut host = vec![0; length];
-        own.download(&mut host)?;
-        Ok::<_, DeviceError>(host)
+        Ok::<_, DeviceError>(on_host(&own))
     });
 
     assert!(found.unwrap()[0] == vec![7; length]);

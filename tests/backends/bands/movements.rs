@@ -181,7 +181,6 @@ fn movements_and_derivatives_of_other_grids_equal_those_on_one_device() {
     problems()[3..].iter().for_each(check);
 }
 
-/// The reference is solved in bands.
 #[test]
 fn a_reference_is_made_on_several_devices() {
     for (name, problem, _) in &problems()[3..5] {

@@ -12,6 +12,7 @@ use gridgen::internals::generate::run_on;
 use gridgen::solver::history::NewtonStep;
 
 use super::ranks::banded;
+use support::cases::with;
 use support::fibers::{Transport, fibers, lost, mortal};
 
 /// A small grid without retries.
@@ -20,13 +21,7 @@ pub fn case(sets: &[(&str, &str)]) -> Case {
         [("grid.topology", "O"), ("grid.ni", "33"), ("grid.nj", "13"), ("grid.first_cell", "1e-2")];
     let bare =
         [("quality.retry", "false"), ("output.pictures", "false"), ("output.report", "false")];
-    let sets: Vec<(String, String)> = small
-        .iter()
-        .chain(&bare)
-        .chain(sets)
-        .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
-        .collect();
-    Case::from_toml("[geometry]\nnaca = \"2412\"\n", Path::new("wing.toml"), &sets).unwrap()
+    with("geometry.naca = '2412'", &[&small[..], &bare, sets].concat())
 }
 
 /// Cancels after a step, and keeps the contents of the restart file at the report of each step.

@@ -4,9 +4,11 @@ use super::matrices::{
     Factored, KINDS, SAME, convection, dense, difference, factored, mirrored, random, sparse, times,
 };
 use gridgen::backend::Incomplete;
+use gridgen::backend::cpu::CpuBackend;
 use gridgen::sparse::{Csr, Schedule};
 use nalgebra::{DMatrix, DVector};
 use proptest::prelude::*;
+use support::linear::Matrix;
 
 /// M = (I + L)(D + U) by dense loops over rows in natural order.
 fn defined(a: &Csr, kind: Incomplete) -> DMatrix<f64> {
@@ -50,6 +52,22 @@ proptest! {
                 let off = difference(&z, expected.as_slice());
                 prop_assert!(off < 1e-12, "{kind:?}, {schedule:?}: {off}");
             }
+        }
+    }
+
+    #[test]
+    fn factors_in_ell_format_have_the_bits_of_those_by_rows(a in random()) {
+        let full = dense(&a);
+        let ell = Matrix::of(a.rows(), |row, column| full[(row, column)]).entries;
+        let r: Vec<f64> = (0..a.rows()).map(|k| (k as f64 + 0.5).sin()).collect();
+        for kind in [Incomplete::Dilu, Incomplete::Ilu0] {
+            let mut factors = ell.factors(kind, Schedule::Levels);
+            let mut z = vec![f64::NAN; a.rows()];
+            factors.update(&CpuBackend, &ell).unwrap();
+
+            factors.apply(&CpuBackend, &ell, &r, &mut z).unwrap();
+
+            prop_assert_eq!(z, factored(&a, kind, Schedule::Levels).apply(&r), "{:?}", kind);
         }
     }
 

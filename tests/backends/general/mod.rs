@@ -1,7 +1,6 @@
 //! Matrices of any pattern: products and incomplete factors.
 
 mod definitions;
-mod ell;
 mod exercises;
 pub(crate) mod matrices;
 mod pivots;

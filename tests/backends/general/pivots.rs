@@ -1,6 +1,6 @@
 //! Matrices whose factors do not exist.
 
-use super::matrices::{Factored, KINDS, SAME, convection, factored};
+use super::matrices::{Factored, KINDS, SAME, convection};
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{
     Algebraic, BadPivot, Incomplete, MatrixFormat, PreconditionerFailure, SparseBackend,
@@ -49,29 +49,6 @@ fn a_pivot_that_vanishes_in_the_elimination_is_named() {
             let bad = first_bad(&singular, kind, schedule);
 
             assert_eq!(bad, Some(BadPivot { row: 1, value: 0.0 }), "{kind:?}, {schedule:?}");
-        }
-    }
-}
-
-#[test]
-fn a_negative_pivot_is_an_error_for_symmetric_kinds_only() {
-    // 1 − 2·2/1 = −3 in row 1.
-    let indefinite = Csr::from_rows([[(0, 1.0), (1, 2.0)], [(0, 2.0), (1, 1.0)]].into_iter());
-    for kind in KINDS {
-        let expected = kind.symmetric().then_some(BadPivot { row: 1, value: -3.0 });
-
-        assert_eq!(first_bad(&indefinite, kind, Schedule::Auto), expected, "{kind:?}");
-    }
-}
-
-#[test]
-fn one_row_is_a_matrix_too() {
-    let one = Csr::from_rows([[(0, 4.0)]].into_iter());
-    for kind in KINDS {
-        for schedule in SAME.into_iter().chain([Schedule::Tiles, Schedule::Colours]) {
-            let mut factors = factored(&one, kind, schedule);
-
-            assert_eq!(factors.apply(&[2.0]), [0.5]);
         }
     }
 }

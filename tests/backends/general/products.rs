@@ -54,13 +54,3 @@ fn products_do_not_depend_on_the_threads() {
         }
     }
 }
-
-#[test]
-fn a_row_without_entries_gives_zero_and_one_by_one_a_number() {
-    let empty = Csr::from_rows([vec![(1, 3.0)], vec![]].into_iter());
-    let single = Csr::from_rows([vec![(0, -2.0)]].into_iter());
-    for format in [MatrixFormat::Csr, MatrixFormat::Ell] {
-        assert_eq!(product(&empty, format, &[5.0, 7.0]), [21.0, 0.0]);
-        assert_eq!(product(&single, format, &[3.0]), [-6.0]);
-    }
-}

@@ -251,8 +251,8 @@ fn grids_of_processes_are_those_of_threads_to_the_last_bit() {
         let mut options = RunOptions::new(of_threads.path().join("out"));
         options.grids = grids(name);
 
-        let machine = Machine::Ranks(threads(size));
-        let expected = run_on(machine, &case(name), &options, &mut ()).unwrap();
+        let expected =
+            run_on(Machine::Ranks(threads(size)), &case(name), &options, &mut ()).unwrap();
         assert!(expected.converged(), "{name}: {}", expected.stop);
 
         let (codes, said) = ended(size, processes.path(), &format!("run {name}"));
@@ -272,8 +272,7 @@ fn grids_of_processes_are_those_of_threads_to_the_last_bit() {
 fn any_rank_stops_all_and_any_number_goes_on() {
     let [folder, whole] = [(); 2].map(|()| tempfile::tempdir().unwrap());
     let options = RunOptions::new(whole.path().join("out"));
-    let machine = Machine::Ranks(threads(3));
-    let expected = run_on(machine, &case("O"), &options, &mut ()).unwrap();
+    let expected = run_on(Machine::Ranks(threads(3)), &case("O"), &options, &mut ()).unwrap();
 
     let (codes, said) = ended(3, folder.path(), "stop O");
     assert_eq!(codes, [Some(130); 3], "{said:?}");
@@ -290,8 +289,7 @@ fn any_rank_stops_all_and_any_number_goes_on() {
     options.restart = Some(kept);
     options.force = true;
 
-    let machine = Machine::Ranks(threads(2));
-    let threads = run_on(machine, &case("O"), &options, &mut ()).unwrap();
+    let threads = run_on(Machine::Ranks(threads(2)), &case("O"), &options, &mut ()).unwrap();
     assert_eq!(said[0], history(&threads));
     let mesh = |folder: &Path| fs::read(folder.join("out/mesh.vts")).unwrap();
     assert!(mesh(folder.path()) == mesh(whole.path()));

@@ -1,9 +1,7 @@
 //! Matrices distributed by rows over several ranks, each a thread with its own device, compared with one.
 
 mod factors;
-mod failures;
 mod files;
-mod kernels;
 pub(crate) mod machine;
 pub(crate) mod patterns;
 mod products;
