@@ -14,11 +14,12 @@ use gridgen::formats::{Contents, Format, MeshData, Settings, contents, contents_
 use gridgen::generate::{BackendChoice, GridResult, RunOptions, run};
 use gridgen::grid::boundary::{Meets, Range, Side};
 use gridgen::grid::quality::interfaces;
-use gridgen::grid::{Grid, Seam, SideKind, Topology};
+use gridgen::grid::{Grid, SideKind};
 use gridgen::pde::EllipticData;
 use gridgen::solver::NewtonStop;
 use gridgen::solver::krylov::Method;
 use gridgen::solver::precond::Kind;
+use support::grids::grid_from;
 use support::problems::{NEWTON, newton};
 
 use super::{assert_heights, make, shipped};
@@ -171,15 +172,12 @@ fn corners_leave_as_many_cells_on_both_sides_of_a_passage() {
 /// A wavy strip of `periods` periods of 16 cells, closed with a shift.
 fn strip(periods: usize) -> Grid {
     let (cells, rows) = (16, 9);
-    let mut grid = Grid::new(Topology::O(Seam::Periodic), periods * cells + 1, rows);
-    for (k, (x, y)) in grid.x.iter_mut().zip(&mut grid.y).enumerate() {
-        let (i, j) = (k % (periods * cells + 1), k / (periods * cells + 1));
+    grid_from(periods * cells + 1, rows, |i, j| {
         let (t, s) = (i as f64 / cells as f64, j as f64 / (rows - 1) as f64);
         // Off the first and last row the guess is no solution.
         let off = 0.1 * s * (1.0 - s) * (TAU * t).cos();
-        [*x, *y] = [-(1.0 - s) * 0.1 * (TAU * t).sin() - s + off, t + off];
-    }
-    grid
+        [-(1.0 - s) * 0.1 * (TAU * t).sin() - s + off, t + off]
+    })
 }
 
 fn solved(grid: &Grid, shift: f64) -> Grid {
@@ -391,15 +389,17 @@ fn turbulent_flow_between_blades_is_relaxed_more() {
 
 #[test]
 fn keys_that_do_not_go_with_a_cascade_are_refused_by_name() {
+    let curved = ("output.curved_order", "4");
     for (set, key) in [
-        (("grid.topology", "C"), "grid.topology"),
-        (("grid.far_field", "20"), "grid.far_field"),
-        (("domain.box", "[-2, 3, -1, 1]"), "domain"),
-        (("cascade.pitch", "0.1"), "cascade.pitch"),
+        (&[("grid.topology", "C")][..], "grid.topology"),
+        (&[("grid.far_field", "20")], "grid.far_field"),
+        (&[("domain.box", "[-2, 3, -1, 1]")], "domain"),
+        (&[("cascade.pitch", "0.1")], "cascade.pitch"),
+        // A plane inside of the blade.
+        (&[("cascade.outlet_x", "0.7")], "outlet_x"),
+        (&[curved, ("cascade.inlet_cells", "30")], "a multiple of 4 for cascade.inlet_cells"),
     ] {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases/compressor.toml");
-        let set = [(set.0.to_owned(), set.1.to_owned())];
-        let refused = match gridgen::Case::from_file(&path, &set) {
+        let refused = match support::cases::shipped("compressor.toml", set) {
             Err(error) => error.to_string(),
             Ok(case) => make(&case).unwrap_err().to_string(),
         };
@@ -435,32 +435,6 @@ fn curved_cells_of_all_blocks_are_measured_and_written() {
         let count: usize = head.split(' ').nth(1).unwrap().parse().unwrap();
         assert_eq!(count, nodes.len(), "order {order}");
     }
-}
-
-#[test]
-fn blocks_of_curved_cells_have_multiples_of_their_order() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases/compressor.toml");
-    let set = [("output.curved_order", "4"), ("cascade.inlet_cells", "30")]
-        .map(|(key, value)| (key.to_owned(), value.to_owned()));
-
-    let refused = gridgen::Case::from_file(&path, &set).unwrap_err().to_string();
-
-    assert!(refused.contains("a multiple of 4 for cascade.inlet_cells"), "{refused}");
-}
-
-#[test]
-fn a_plane_inside_of_the_blade_is_refused() {
-    let refused = make(&shipped("compressor.toml", &[("cascade.outlet_x", "0.7")])).unwrap_err();
-
-    assert!(refused.to_string().contains("outlet_x"), "{refused}");
-}
-
-#[test]
-fn the_ends_of_a_period_have_a_kind() {
-    let made = unchanged("compressor.toml");
-    let kinds: Vec<_> = made.blocks()[0].boundary().iter().filter_map(Range::patch).collect();
-
-    assert!(kinds.iter().any(|patch| patch.kind() == Some(SideKind::Periodic)), "{kinds:?}");
 }
 
 /// The survey of sixty at their own sizes is `cargo run --release --example cascades`.

@@ -13,7 +13,8 @@ use gridgen::grid::{Grid, Seam, Topology};
 use gridgen::pde::control::{Base, ControlSettings, Wall};
 use gridgen::solver::krylov::Method;
 use gridgen::solver::precond::Kind;
-use support::problems::{NEWTON, control, newton};
+use support::grids::grid_from;
+use support::problems::{NEWTON, control, newton, settings};
 
 use super::{case, make};
 
@@ -28,14 +29,12 @@ fn joukowski([x, y]: [f64; 2]) -> [f64; 2] {
 
 /// The image of circles about `centre`, from this smallest radius, with radii in constant ratio.
 fn conformal(ni: usize, nj: usize, centre: [f64; 2], radius: f64, seam: Seam, start: f64) -> Grid {
-    let mut grid = Grid::new(Topology::O(seam), ni, nj);
-    for (i, j) in (0..nj).flat_map(|j| (0..ni).map(move |i| (i, j))) {
+    let grid = grid_from(ni, nj, |i, j| {
         let r = radius * RATIO.powf(j as f64 / (nj - 1) as f64);
         let (sin, cos) = (start - TAU * (i % (ni - 1)) as f64 / (ni - 1) as f64).sin_cos();
-        let k = grid.index(i, j);
-        [grid.x[k], grid.y[k]] = joukowski([centre[0] + r * cos, centre[1] + r * sin]);
-    }
-    grid
+        joukowski([centre[0] + r * cos, centre[1] + r * sin])
+    });
+    Grid { topology: Topology::O(seam), ..grid }
 }
 
 /// Largest distance between a grid and the solution with P = Q = 0 and the same boundary; the first guess is
@@ -59,17 +58,12 @@ fn distance_of_solution(exact: &Grid) -> f64 {
             }
         }
     }
-    let settings = EllipticSettings {
-        control: ControlSettings { base: Some(Base::Laplace), ..control(Wall::Frozen) },
-        first_cell: 1e-3,
-        heights: None,
-        outer_wall: false,
-    };
+    let control = ControlSettings { base: Some(Base::Laplace), ..control(Wall::Frozen) };
+    let settings = EllipticSettings { control, ..settings(Wall::Frozen, 1e-3) };
     let normals = vec![[0.0; 2]; exact.ni];
     let nodes = CpuBackend.take(start.clone()).unwrap();
     let (state, mut u) = CpuBackend.equations(&nodes, &normals, &settings).unwrap();
-    let coupled = settings.control.wall == Wall::Coupled;
-    let mut problem = GridProblem::<_, f64>::new(&CpuBackend, state, coupled).unwrap();
+    let mut problem = GridProblem::<_, f64>::new(&CpuBackend, state, false).unwrap();
     let way = (Method::Bicgstab, Kind::Multigrid);
     let report = newton(&CpuBackend, &mut problem, &mut u, way, &NEWTON).unwrap();
     assert!(report.stop.converged(), "{:?}", report.stop);

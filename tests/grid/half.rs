@@ -11,7 +11,7 @@ use gridgen::generate::{Estimate, GridResult};
 use gridgen::geometry::contour_from_bytes;
 use gridgen::grid::{Grid, Symmetry, Topology};
 
-use super::{Family, case, family, make, read};
+use super::{Family, case, family, make, read, report};
 
 fn made(text: &str) -> GridResult {
     make(&case(text)).unwrap()
@@ -41,25 +41,6 @@ fn assert_half(half: &Grid, whole: &Grid, from: usize, level: impl Fn([f64; 2]) 
         let ends = [half.point(0, j), half.point(half.ni - 1, j)].map(&level);
         assert_eq!(ends.map(f64::to_bits), [0; 2], "line {j}");
     }
-}
-
-#[test]
-fn half_of_a_wing_body_section_is_the_right_half_of_the_whole() {
-    let [half, whole] =
-        both("[geometry.wing_body]\n[grid]\n$SIZE\nfirst_cell = 1e-3\nfar_field = 10\n");
-
-    assert!(half.is_good(), "{}", half.verdict);
-    assert_eq!(half.grid.topology, Topology::Half(Symmetry::LeftRight));
-    assert_half(&half.grid, &whole.grid, 0, |[x, _]| x);
-    assert_eq!(half.history.linear_iterations(), whole.history.linear_iterations());
-    let (a, b) = (&half.quality, &whole.quality);
-    assert_eq!(a.max_skewness, b.max_skewness);
-    assert!((a.mean_skewness - b.mean_skewness).abs() < 1e-12);
-    assert_eq!(a.first_cell_max, b.first_cell_max);
-    // The wall runs from the top of the fuselage over the wing to its bottom.
-    let wall = |i: usize| half.grid.point(i, 0);
-    assert!(wall(0)[1] > 0.0 && wall(64)[1] < 0.0);
-    assert!((1..64).all(|i| wall(i)[0] > 0.0));
 }
 
 #[test]
@@ -192,9 +173,7 @@ fn half_a_grid_is_read_back_from_every_format() {
     assert!(!vts.wall.closed && (vts.wall.from, vts.wall.to) == (0, 32));
     assert!(others.iter().all(|mesh| mesh.grid == vts.grid));
     assert_eq!(gridgen::grid::quality::measure(&vts.grid), made.quality);
-    let report = std::fs::read_to_string(folder.path().join("report.json")).unwrap();
-    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
-    assert_eq!(report["grid"]["topology"], "half");
+    assert_eq!(report(folder.path())["grid"]["topology"], "half");
 }
 
 #[test]

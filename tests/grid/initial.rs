@@ -2,7 +2,7 @@
 #![allow(clippy::float_cmp, reason = "boundary points must be kept to the last bit")]
 
 use gridgen::grid::initial::hyperbolic::{BlockRow, smooth_implicit, solve_blocks};
-use gridgen::grid::initial::{InitialGrid, InitialMethod, first_heights};
+use gridgen::grid::initial::{InitialMethod, first_heights};
 use gridgen::grid::quality::folds;
 use gridgen::grid::{FAR_FIELD_CENTRE, Grid};
 use nalgebra::{Matrix2, Vector2};
@@ -12,19 +12,6 @@ use super::assert_mirrored;
 
 const FIRST_CELLS: [f64; 4] = [1e-3, 1e-4, 1e-5, 1e-6];
 const SECTIONS: [&str; 2] = ["0012", "4412"];
-
-/// Marches on 129 × 65 nodes for every section and first cell.
-fn each_march(method: InitialMethod, check: impl Fn(&str, &WallPoints, f64, &InitialGrid)) {
-    for code in SECTIONS {
-        let points = WallPoints::naca(code, 129);
-        for first_cell in FIRST_CELLS {
-            let initial = points.initial(method, 65, first_cell);
-            let at = format!("NACA {code}, first cell {first_cell:e}");
-            assert_eq!(initial.method, method, "{at}: {:?}", initial.notes);
-            check(&at, &points, first_cell, &initial);
-        }
-    }
-}
 
 /// Largest distance of the first layer from r + h n.
 fn first_layer_error(grid: &Grid, points: &WallPoints, first_cell: f64) -> f64 {
@@ -56,13 +43,18 @@ fn assert_wall_and_seam(at: &str, grid: &Grid, points: &WallPoints) {
 
 #[test]
 fn the_marches_keep_wall_first_layer_circle_and_seam_and_fold_no_cell() {
-    for method in MARCHES {
-        each_march(method, |at, points, first_cell, initial| {
-            let grid = &initial.grid;
-            assert_wall_and_seam(at, grid, points);
+    for (code, method) in SECTIONS.into_iter().flat_map(|code| MARCHES.map(|method| (code, method)))
+    {
+        let points = WallPoints::naca(code, 129);
+        for first_cell in FIRST_CELLS {
+            let initial = points.initial(method, 65, first_cell);
+
+            let (grid, at) = (&initial.grid, format!("NACA {code}, first cell {first_cell:e}"));
+            assert_eq!(initial.method, method, "{at}: {:?}", initial.notes);
+            assert_wall_and_seam(&at, grid, &points);
             // The march itself is exact. Moving the end of a line, off by d, onto the circle moves its first
             // point by (h/s_end)² d: h²/110 in the hyperbolic march, h²/16 in the normal one.
-            let error = first_layer_error(grid, points, first_cell);
+            let error = first_layer_error(grid, &points, first_cell);
             assert!(error < 0.1 * first_cell.powi(2) + 1e-15, "{at}: first layer off by {error:e}");
             let error = circle_error(grid);
             assert!(error < 1e-12, "{at}: outer line off by {error:e}");
@@ -70,7 +62,7 @@ fn the_marches_keep_wall_first_layer_circle_and_seam_and_fold_no_cell() {
             // The hyperbolic march folds none at its first try.
             let first_try = initial.notes.is_empty() || method == InitialMethod::Normal;
             assert!(first_try, "{at}: {:?}", initial.notes);
-        });
+        }
     }
 }
 

@@ -29,29 +29,17 @@ use std::path::Path;
 use gridgen::case::Case;
 use gridgen::error::Error;
 use gridgen::formats::mesh;
-use gridgen::generate::{BackendChoice, GridResult, RunOptions, make_grid, run};
+use gridgen::generate::{BackendChoice, GridResult, RunOptions, run};
 use gridgen::grid::Grid;
 use gridgen::grid::quality::Quality;
+use serde_json::Value;
+use support::cases::{case, make};
 use support::vectors::distance;
 use tempfile::TempDir;
 
-/// The case of a text, with an O-grid unless it names another topology.
-fn case(text: &str) -> Case {
-    support::cases::case(text)
-}
-
 /// A shipped case with some keys replaced.
 fn shipped(name: &str, set: &[(&str, &str)]) -> Case {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases").join(name);
-    let set: Vec<_> = set.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
-    Case::from_file(&path, &set).unwrap()
-}
-
-/// The grid of a case, made on the CPU without files.
-fn make(case: &Case) -> Result<GridResult, Error> {
-    let mut options = RunOptions::default();
-    options.backend = BackendChoice::Cpu;
-    make_grid(case, &options, &mut ())
+    support::cases::shipped(name, set).unwrap()
 }
 
 /// Asserts that first cells have this height, but for a relative error.
@@ -101,6 +89,11 @@ fn family(case: &Case, grids: u32) -> Result<Family, Error> {
     (case.output.pictures, case.output.report) = (false, false);
     let made = run(&case, &options, &mut ())?;
     Ok(Family { made, folder })
+}
+
+/// The report in a folder of files.
+fn report(folder: &Path) -> Value {
+    serde_json::from_slice(&std::fs::read(folder.join("report.json")).unwrap()).unwrap()
 }
 
 /// The grid in a mesh file.

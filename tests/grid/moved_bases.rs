@@ -152,13 +152,8 @@ fn bases_inside_a_tunnel_and_of_other_sections_move() {
     ] {
         let made = make(&case(text)).unwrap();
         let reference = made.reference().unwrap();
-        let wall = reference.wall();
-        let (sine, cosine) = 2_f64.to_radians().sin_cos();
-        let turned = |[x, y]: &[f64; 2]| {
-            [0.25 + (x - 0.25) * cosine + y * sine, y * cosine - (x - 0.25) * sine]
-        };
 
-        let moved = moved(&reference, &wall.iter().map(turned).collect::<Wall>());
+        let moved = moved(&reference, &vectors::twisted(&reference.wall(), 2.0));
 
         assert_eq!((moved.blocks().len(), moved.quality.folded_cells), (2, 0), "{text}");
         assert!(moved.newton_iterations <= 6, "{text}: {}", moved.newton_iterations);

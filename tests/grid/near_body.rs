@@ -4,7 +4,7 @@ use gridgen::generate::GridResult;
 use gridgen::grid::Grid;
 use support::walls::distance_from;
 
-use super::{case, make};
+use super::{case, line, make};
 
 fn made(geometry: &str, grid: &str) -> GridResult {
     make(&case(&format!("[geometry]\n{geometry}\n[grid]\n{grid}\n"))).unwrap()
@@ -12,10 +12,9 @@ fn made(geometry: &str, grid: &str) -> GridResult {
 
 /// Smallest and largest distance of the outer line's nodes from the wall.
 fn reach(grid: &Grid) -> [f64; 2] {
-    let wall: Vec<[f64; 2]> = (0..grid.ni).map(|i| grid.point(i, 0)).collect();
-    let off: Vec<f64> =
-        (0..grid.ni).map(|i| distance_from(&wall, grid.point(i, grid.nj - 1))).collect();
-    off.iter().fold([f64::INFINITY, 0.0], |[a, b], &off| [a.min(off), b.max(off)])
+    let [wall, outer] = [0, grid.nj - 1].map(|j| line(grid, j));
+    let off = outer.into_iter().map(|point| distance_from(&wall, point));
+    off.fold([f64::INFINITY, 0.0], |[a, b], off| [a.min(off), b.max(off)])
 }
 
 /// Sections of all kinds, with distances from a hair's breadth to two chords and first cells from 1e-6 to the
@@ -87,7 +86,6 @@ fn a_cove_with_a_corner_is_gridded() {
     }
 }
 
-/// An initial grid without a march ends on the same line.
 #[test]
 fn every_initial_grid_ends_on_the_line() {
     for method in ["hyperbolic", "normal", "transfinite"] {

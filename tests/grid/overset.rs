@@ -3,10 +3,14 @@
 
 use std::f64::consts::TAU;
 
-use gridgen::grid::{Grid, Seam, Topology};
+use gridgen::grid::Grid;
 use gridgen::overset::{
     Background, CellType, ElementWall, Rim, SearchBox, Zone, ZoneCells, ZoneTypes, cell_types,
 };
+use support::grids::grid_from;
+use support::vectors::largest_growth;
+
+use super::line;
 
 const BACKGROUND: Background =
     Background { spacing: 0.1, margin: 0.2, growth: 1.2, far_field: 3.0 };
@@ -20,8 +24,7 @@ fn a_background_is_uniform_around_the_elements() {
     assert!(core.windows(2).all(|w| (w[1] - w[0] - 0.1).abs() < 1e-12), "{core:?}");
     assert!((x[0] + 3.2).abs() < 1e-12 && (x[x.len() - 1] - 4.2).abs() < 1e-12);
     let steps: Vec<f64> = x.windows(2).map(|w| w[1] - w[0]).collect();
-    let growth = steps.windows(2).map(|w| (w[1] / w[0]).max(w[0] / w[1])).fold(1.0, f64::max);
-    assert!(growth < 1.2001, "{growth}");
+    assert!(largest_growth(&steps) < 1.2001, "{steps:?}");
 }
 
 /// A core whose width is not a whole number of intervals is widened slightly, equally on both sides.
@@ -44,20 +47,15 @@ fn the_size_of_a_background_is_known_before_it_is_made() {
 
 /// A ring of cells around a circle, clockwise, from radius a to b.
 fn ring(centre: [f64; 2], [a, b]: [f64; 2], ni: usize, nj: usize) -> Grid {
-    let mut grid = Grid::new(Topology::O(Seam::Periodic), ni, nj);
-    for j in 0..nj {
+    grid_from(ni, nj, |i, j| {
         let r = a + (b - a) * j as f64 / (nj - 1) as f64;
-        for i in 0..ni {
-            let (sin, cos) = (-TAU * (i % (ni - 1)) as f64 / (ni - 1) as f64).sin_cos();
-            let k = grid.index(i, j);
-            (grid.x[k], grid.y[k]) = (centre[0] + r * cos, centre[1] + r * sin);
-        }
-    }
-    grid
+        let (sin, cos) = (-TAU * (i % (ni - 1)) as f64 / (ni - 1) as f64).sin_cos();
+        [centre[0] + r * cos, centre[1] + r * sin]
+    })
 }
 
 fn wall(grid: &Grid) -> ElementWall {
-    ElementWall::new((0..grid.ni).map(|i| grid.point(i, 0)).collect(), false, 0)
+    ElementWall::new(line(grid, 0), false, 0)
 }
 
 fn types(zones: &[Zone<'_>], walls: &[ElementWall], gap: f64) -> Vec<ZoneTypes> {
@@ -165,7 +163,6 @@ fn donors_are_taken_from_the_nearest_zone() {
     assert_eq!(found[2].donors[inside].unwrap().0, 1);
 }
 
-/// Points are found in the cells that contain them, and in none if they are outside all cells.
 #[test]
 fn the_cell_of_a_point_is_found() {
     let grid = ring([0.2, -0.1], [0.5, 1.0], 33, 9);

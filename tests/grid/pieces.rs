@@ -38,7 +38,7 @@ fn names(made: &GridResult) -> Vec<&'static str> {
 }
 
 /// Asserts that first cells on walls among the pieces have this height, at right angles to the line.
-fn assert_walls(made: &GridResult, height: f64, what: &str) {
+pub(super) fn assert_walls(made: &GridResult, height: f64, what: &str) {
     let grid = &made.grid;
     let line = made.case.settle().unwrap().enclosed.unwrap().line;
     let outside = grid.outside.as_ref().unwrap();

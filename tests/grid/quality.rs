@@ -8,6 +8,7 @@ use gridgen::grid::quality::{
 };
 use gridgen::grid::{Grid, Seam, Symmetry, Topology};
 use support::grids::{grid_from, joukowski_grid, polar_grid};
+use support::with_threads;
 
 fn assert_close(actual: f64, expected: f64, relative: f64) {
     let error = (actual - expected).abs();
@@ -15,18 +16,20 @@ fn assert_close(actual: f64, expected: f64, relative: f64) {
 }
 
 #[test]
-fn unit_squares_have_no_skewness() {
-    let grid = grid_from(5, 4, |i, j| [i as f64, j as f64]);
+fn squares_have_the_skewness_of_their_shear() {
+    // Sheared by 45° they have angles of 45° and 135°: (135 − 90)/90 = 1/2. The edges are 1 and √2.
+    for (shear, skewness) in [(0.0, 0.0), (1.0, 0.5)] {
+        let grid = grid_from(5, 4, |i, j| [i as f64 + shear * j as f64, j as f64]);
 
-    let quality = measure(&grid);
+        let quality = measure(&grid);
 
-    assert_eq!(quality.folded_cells, 0);
-    assert_eq!(quality.min_jacobian, 1.0);
-    assert_eq!(
-        (quality.max_skewness, quality.p99_skewness, quality.mean_skewness),
-        (0.0, 0.0, 0.0)
-    );
-    assert_eq!((quality.max_aspect_ratio, quality.max_growth), (1.0, 1.0));
+        assert_eq!((quality.folded_cells, quality.min_jacobian), (0, 1.0));
+        for found in [quality.max_skewness, quality.p99_skewness, quality.mean_skewness] {
+            assert_close(found, skewness, 1e-15);
+        }
+        assert_close(quality.max_aspect_ratio, f64::hypot(1.0, shear), 1e-15);
+        assert_close(quality.max_growth, 1.0, 1e-15);
+    }
 }
 
 #[test]
@@ -55,20 +58,6 @@ fn growth_is_told_with_its_place_and_its_percentile() {
     // Every tenth interval is twice as wide, so that a fifth of the ratios is 2.
     let uneven = growth(&grid_from(250, 4, |i, j| [(i + i / 10) as f64, j as f64])).unwrap();
     assert_eq!((uneven[0].p99, uneven[1].p99), (2.0, 1.0));
-}
-
-#[test]
-fn squares_sheared_by_45_degrees_have_skewness_one_half() {
-    // The angles are 45° and 135°: (135 − 90)/90 = 1/2. The edges are 1 and √2.
-    let grid = grid_from(5, 4, |i, j| [(i + j) as f64, j as f64]);
-
-    let quality = measure(&grid);
-
-    assert_close(quality.max_skewness, 0.5, 1e-15);
-    assert_close(quality.p99_skewness, 0.5, 1e-15);
-    assert_close(quality.mean_skewness, 0.5, 1e-15);
-    assert_close(quality.max_aspect_ratio, 2.0_f64.sqrt(), 1e-15);
-    assert_eq!(quality.min_jacobian, 1.0);
 }
 
 #[test]
@@ -251,10 +240,7 @@ fn measures_agree_with_an_independent_implementation() {
 #[test]
 fn the_measure_does_not_depend_on_the_number_of_threads() {
     let grid = joukowski_grid(129, 65, 0.2);
-    let on = |threads| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| measure(&grid))
-    };
+    let on = |threads| with_threads(threads, || measure(&grid));
 
     assert_eq!(on(1), on(3));
 }
@@ -366,12 +352,10 @@ fn a_percentile_is_that_of_the_sorted_values() {
 
 /// Quadrilaterals of all kinds: folded, with edges of length zero, with NaN.
 fn quadrilaterals() -> Grid {
-    let mut grid = Grid::new(Topology::O(Seam::Held), 67, 5);
-    for k in 0..grid.x.len() {
-        let noise = ((k * k) as f64 * 0.37).sin();
-        grid.x[k] = (k % 67) as f64 + 1.3 * noise;
-        grid.y[k] = (k / 67) as f64 + 0.9 * (noise * 57.0).sin();
-    }
+    let mut grid = grid_from(67, 5, |i, j| {
+        let noise = (((67 * j + i) * (67 * j + i)) as f64 * 0.37).sin();
+        [i as f64 + 1.3 * noise, j as f64 + 0.9 * (noise * 57.0).sin()]
+    });
     (grid.x[80], grid.y[80]) = (grid.x[81], grid.y[81]);
     grid.x[150] = f64::NAN;
     grid.y[170] = f64::INFINITY;

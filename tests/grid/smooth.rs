@@ -11,6 +11,7 @@ use gridgen::smooth::{Functions, SmoothError, SmoothSettings, Smoothed, smooth};
 use support::grids::grid_from;
 use support::random::Random;
 use support::vectors::distance;
+use support::walls::{geometric_layers, half_thickness};
 
 use super::{case, make};
 
@@ -19,37 +20,28 @@ const SIZE: [usize; 2] = [65, 33];
 
 /// The shares of a length of `nj` points whose first is `first` and that grow by one ratio.
 fn geometric(nj: usize, first: f64) -> Vec<f64> {
-    let shares = |ratio: f64| -> Vec<f64> {
-        let power = |j: usize| ratio.powf(j as f64) - 1.0;
-        (0..nj).map(|j| power(j) / power(nj - 1)).collect()
-    };
-    let (mut low, mut high) = (1.0 + 1e-9, 10.0);
-    for _ in 0..200 {
-        let middle = 0.5 * (low + high);
-        if shares(middle)[1] > first { low = middle } else { high = middle }
-    }
-    shares(low)
+    let layers = geometric_layers(nj, first, 1.0);
+    layers.iter().map(|layer| layer / layers[nj - 1]).collect()
 }
 
 /// Point k of n + 1 of a section of 12 % thickness, clockwise from its closed trailing edge.
 fn section(camber: f64, k: usize, n: usize) -> [f64; 2] {
     let t = 2.0 * PI * k as f64 / n as f64;
     let x = 0.5 * (1.0 + t.cos());
-    let polynomial = 0.2969 * x.sqrt() - 0.126 * x - 0.3516 * x * x + 0.2843 * x.powi(3);
-    let thickness = 0.6 * (polynomial - 0.1036 * x.powi(4));
     let mean = if x < 0.4 {
         camber / 0.16 * (0.8 * x - x * x)
     } else {
         camber / 0.36 * (0.2 + 0.8 * x - x * x)
     };
-    [x, mean - t.sin().signum() * thickness]
+    [x, mean - t.sin().signum() * half_thickness(x, 0.12)]
 }
 
 /// Straight lines from points of a wall to those of an outer line.
 fn ruled(nj: usize, first: f64, wall: &[[f64; 2]], outer: &[[f64; 2]]) -> Grid {
+    let shares = |(a, b): (&[f64; 2], &[f64; 2])| geometric(nj, first / distance(*a, *b));
+    let shares: Vec<_> = wall.iter().zip(outer).map(shares).collect();
     grid_from(wall.len(), nj, |i, j| {
-        let share = geometric(nj, first / distance(wall[i], outer[i]))[j];
-        [0, 1].map(|c| wall[i][c] + share * (outer[i][c] - wall[i][c]))
+        [0, 1].map(|c| wall[i][c] + shares[i][j] * (outer[i][c] - wall[i][c]))
     })
 }
 
@@ -334,7 +326,6 @@ fn a_grid_of_gridgen_keeps_its_wall() {
     }
 }
 
-/// A wall on any side of a block in any orientation gives the same nodes.
 #[test]
 fn any_side_is_a_wall() {
     let grid = noisy(&channel(SIZE, 0.4, FIRST_CELL), 0.1);
