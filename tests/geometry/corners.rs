@@ -73,7 +73,6 @@ fn a_straight_piece_between_corners_stays_straight() {
     assert!(off(&wall(&airfoil, 257, None)) > 1e-4, "a spline through all of it overshoots");
 }
 
-/// A nose with few points has no corners.
 #[test]
 fn a_coarse_bend_is_no_corner() {
     let smooth = stepped(0.0, 6);

@@ -39,6 +39,12 @@ fn file(bytes: impl AsRef<[u8]>) -> tempfile::NamedTempFile {
     file
 }
 
+/// Asserts that one of these notes has this part.
+#[track_caller]
+fn assert_noted(notes: &[String], part: &str) {
+    assert!(notes.iter().any(|note| note.contains(part)), "`{part}` is not in {notes:?}");
+}
+
 /// Lengths of the cells of a wall.
 fn lengths(wall: &BoundaryPoints) -> Vec<f64> {
     let step = |i: usize| (wall.x[i + 1] - wall.x[i]).hypot(wall.y[i + 1] - wall.y[i]);

@@ -82,7 +82,6 @@ fn concave_parts_are_rounded_and_nowhere_too_near() {
     }
 }
 
-/// The line is clockwise, whichever direction the wall has.
 #[test]
 fn the_line_runs_clockwise() {
     let wall = notched(0.4, 0.3);

@@ -29,21 +29,22 @@ fn files_that_are_no_airfoil_files_are_refused_with_place_and_remedy() {
     for (text, message, hint) in [
         (String::new(), ": the file is empty", "the whole contour"),
         (" \r\n\n".to_owned(), ": the file is empty", "the whole contour"),
-        ("\x7fELF\x02\0\0".to_owned(), ": not a text file, byte 5 is NUL", "is plain text"),
-        ("some\nwords\n".to_owned(), ": none of the 2 lines holds a point `x y`", ""),
+        (
+            "\x7fELF\x02\0\0".to_owned(),
+            ": not a text file, byte 5 is NUL",
+            "an airfoil file is plain text: a name, then one point `x y` a line",
+        ),
         (
             of("broken_row.dat"),
             ":4: `0.0` is not a point, two numbers `x y` were expected",
             "correct the line",
         ),
-        (of("nan.dat"), ":4: `0.0 nan` holds a coordinate that is not finite", "correct the line"),
-        (of("two_points.dat"), ": 2 distinct points, at least 10 are needed", "the whole contour"),
-        (repeated, ": 4 distinct points, at least 10 are needed", ""),
         (
-            of("crossing.dat"),
-            ": the contour crosses itself: the segment of lines 4-5 cuts that of lines 11-12",
-            "",
+            of("nan.dat"),
+            ":4: `0.0 nan` holds a coordinate that is not finite",
+            "correct the line, or put `#` before it to leave the point out",
         ),
+        (repeated, ": 4 distinct points, at least 10 are needed", "the whole contour"),
         (
             of("mh112.dat"),
             ":62: the contour ends at x/c = 0.862, short of the trailing edge",
@@ -65,14 +66,9 @@ fn files_that_are_no_airfoil_files_are_refused_with_place_and_remedy() {
 #[test]
 fn broken_rows_are_refused_with_their_line() {
     for (row, part) in [
-        ("0.5", ":3: `0.5` is not a point"),
         ("0.5 1.2.3", ":3: `0.5 1.2.3` is not a point"),
-        ("O.5 0.0123", ":3: `O.5 0.0123` is not a point"),
         ("0.5 0.0x23", ":3: `0.5 0.0x23` is not a point"),
         ("0.5 inf", ":3: `0.5 inf` holds a coordinate that is not finite"),
-        ("0.5 1e999", ":3: `0.5 1e999` holds a coordinate that is not finite"),
-        ("0.5 0.1 0.5 -0.1", ":3: 4 numbers in a line"),
-        ("999.0 999.0\n1 1", ":3: a second element begins here"),
     ] {
         let (message, _) = refusal(file(format!("name\n1 0\n{row}\n0 0\n0.5 -0.1\n")).path());
         assert!(message.starts_with(part), "{message}");

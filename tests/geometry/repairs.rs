@@ -9,7 +9,7 @@ use gridgen::geometry::{Airfoil, CubicSpline, airfoil_from_file, airfoil_from_po
 
 use support::vectors::distance;
 
-use crate::{data, distance_from};
+use crate::{assert_noted, data, distance_from};
 
 /// A NACA 0012 with a base of this width and slant, from the upper to the lower corner: each surface is
 /// extended or cut to reach the base.
@@ -179,9 +179,8 @@ fn smoothed_points_give_a_wall_without_waves_within_the_tolerance() {
     }
     let waves = case("rounded-4-decimals.dat", "").settle().unwrap();
     assert!(changes(&waves.points.x, &waves.points.y) > 60);
-    let noted = |part: &str| waves.notices.iter().any(|note| note.contains(part));
-    assert!(noted("rounded to steps of 1.0e-4 chord"), "{:?}", waves.notices);
-    assert!(noted("geometry.smooth = 7.1e-5"), "{:?}", waves.notices);
+    assert_noted(&waves.notices, "rounded to steps of 1.0e-4 chord");
+    assert_noted(&waves.notices, "geometry.smooth = 7.1e-5");
 }
 
 /// The unmodified points of a file, scaled to its extent along x.
@@ -209,11 +208,7 @@ fn the_step_of_rounding_is_told_in_chords_where_it_waves_the_contour() {
         airfoil_from_file(crate::file(text).path()).unwrap().notes
     };
 
-    assert!(
-        dense(100.0, 2).iter().any(|n| n.contains("steps of 1.0e-4 chord")),
-        "{:?}",
-        dense(100.0, 2)
-    );
+    assert_noted(&dense(100.0, 2), "steps of 1.0e-4 chord");
     assert!(!dense(1.0, 7).iter().any(|note| note.contains("rounded")), "{:?}", dense(1.0, 7));
 }
 
@@ -234,7 +229,7 @@ fn an_overlap_of_the_edge_is_closed_as_a_gap_is() {
     ] {
         let problem = case(file, "").settle().unwrap();
 
-        assert!(problem.notices.iter().any(|n| n.contains(noted)), "{:?}", problem.notices);
+        assert_noted(&problem.notices, noted);
         assert_eq!(problem.points.base_cells, 0);
     }
 }
@@ -284,7 +279,7 @@ fn a_pitched_section_keeps_its_angle() {
     let edge = [problem.points.x[0], problem.points.y[0]];
     assert!((edge[0].hypot(edge[1]) - 1.0).abs() < 1e-6, "{edge:?}");
     assert!(((-edge[1]).atan2(edge[0]).to_degrees() - 38.25).abs() < 0.01, "{edge:?}");
-    assert!(problem.notices.iter().any(|note| note.contains("geometry.angle = -38.25")));
+    assert_noted(&problem.notices, "geometry.angle = -38.25");
 }
 
 #[test]
@@ -298,10 +293,6 @@ fn a_half_grid_takes_a_section_that_is_symmetric_but_for_rounding() {
     let problem = half("symmetric-1e-5.dat").unwrap();
 
     assert!(problem.half.is_some());
-    assert!(
-        problem.notices.iter().any(|note| note.contains("off mirrored pairs by up to 1.0e-5")),
-        "{:?}",
-        problem.notices
-    );
+    assert_noted(&problem.notices, "off mirrored pairs by up to 1.0e-5");
     assert!(half("edge-gap.dat").unwrap_err().to_string().contains("not symmetric"));
 }

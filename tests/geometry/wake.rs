@@ -19,12 +19,17 @@ fn cut(direction: f64) -> Wake {
     Wake { cells: 40, length: 20.0, direction, end_spacing: None }
 }
 
+/// The wall of a sharp section, and its line with the cut.
+fn with_cut(code: &str, direction: f64) -> [BoundaryPoints; 2] {
+    let airfoil = airfoil_from_naca(code, TrailingEdge::Sharp).unwrap();
+    let section = wall(&airfoil, 97, TrailingEdge::Sharp);
+    let line = with_wake(&airfoil, &section, &cut(direction), (4e-3, f64::INFINITY)).unwrap();
+    [section, line]
+}
+
 #[test]
 fn both_sides_of_the_cut_are_the_same_points_and_the_section_stays() {
-    let airfoil = airfoil_from_naca("4412", TrailingEdge::Sharp).unwrap();
-    let section = wall(&airfoil, 97, TrailingEdge::Sharp);
-
-    let line = with_wake(&airfoil, &section, &cut(3.0), (4e-3, f64::INFINITY)).unwrap();
+    let [section, line] = with_cut("4412", 3.0);
 
     assert_eq!(line.x.len(), 177);
     assert_eq!((&line.x[40..137], &line.y[40..137]), (&section.x[..], &section.y[..]));
@@ -43,19 +48,14 @@ fn both_sides_of_the_cut_are_the_same_points_and_the_section_stays() {
 
 #[test]
 fn the_cut_of_a_symmetric_section_is_straight() {
-    let airfoil = airfoil_from_naca("0012", TrailingEdge::Sharp).unwrap();
-    let section = wall(&airfoil, 97, TrailingEdge::Sharp);
-
-    let line = with_wake(&airfoil, &section, &cut(0.0), (4e-3, f64::INFINITY)).unwrap();
+    let [_, line] = with_cut("0012", 0.0);
 
     assert!(line.y[..=40].iter().all(|y| y.abs() < 1e-13), "{:?}", &line.y[..=40]);
 }
 
 #[test]
 fn the_ends_of_an_open_line_have_normals_in_the_plane_of_the_outflow() {
-    let airfoil = airfoil_from_naca("4412", TrailingEdge::Sharp).unwrap();
-    let section = wall(&airfoil, 97, TrailingEdge::Sharp);
-    let line = with_wake(&airfoil, &section, &cut(5.0), (4e-3, f64::INFINITY)).unwrap();
+    let [_, line] = with_cut("4412", 5.0);
 
     let normals = open_normals(&line.x, &line.y);
 
