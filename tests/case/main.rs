@@ -3,10 +3,8 @@
 #![allow(clippy::float_cmp, reason = "values that are read or written must be exact")]
 
 mod arguments;
-mod code;
 mod elements;
 mod files;
-mod names;
 mod pieces;
 mod ranges;
 mod reference;
@@ -20,7 +18,7 @@ mod types;
 use std::path::Path;
 
 use gridgen::case::{Case, CaseError, CaseFile};
-use gridgen::internals::schema::KEYS;
+use gridgen::internals::schema::{KEYS, Key};
 
 /// The two lines of the smallest case.
 const SMALLEST: &str = "[geometry]\nnaca = \"2412\"\n";
@@ -54,15 +52,18 @@ fn settled(text: &str) -> Case {
 }
 
 /// The messages and hints of these, without the working folder, from which relative paths start. A hint that is the
-/// meaning of a key is not written out.
+/// meaning or the default of a key is left out.
 fn refusals<T: std::fmt::Debug>(refused: impl IntoIterator<Item = Result<T, CaseError>>) -> String {
     let here = format!("{}/", std::env::current_dir().unwrap().display());
-    let meanings: Vec<String> = KEYS.iter().map(|key| key.meaning.replace('`', "")).collect();
+    let usual = |key: &Key| {
+        let default = format!("leave {} out for the default: {}", key.path, key.default);
+        [key.meaning, &default].map(|hint| hint.replace('`', ""))
+    };
     let line = |refused| {
         let shown = shown(refused);
         let (message, hint) = shown.split_once("\nhint: ").unwrap();
-        let hint = if meanings.iter().any(|text| text == hint) { "(meaning)" } else { hint };
-        format!("{message}\nhint: {hint}")
+        let mut own = KEYS.iter().filter(|key| message.contains(key.path)).flat_map(usual);
+        if own.any(|usual| usual == hint) { message.to_owned() } else { shown }
     };
     let lines: Vec<String> = refused.into_iter().map(line).collect();
     lines.join("\n").replace(&here, "")

@@ -1,13 +1,11 @@
 //! Values out of range.
 
-use super::{SMALLEST, refusals, resolve, resolve_set, resolve_with, shown};
+use super::{refusals, resolve, resolve_with, shown};
 
 #[test]
 fn values_out_of_range_are_refused() {
     let refused = vec![
         resolve_with("[grid]\nni = 8\n"),
-        resolve_with("[grid]\nnj = 4\n"),
-        resolve_with("[newton]\nmax_iterations = -1\n"),
         resolve_with("[grid]\nni = 100000\nnj = 100000\n"),
         resolve_with("[grid]\nfirst_cell = 0\n"),
         resolve_with("[grid]\nfirst_cell = -1e-5\n"),
@@ -15,35 +13,17 @@ fn values_out_of_range_are_refused() {
         resolve_with("[grid]\nnj = 5\nfar_field = 1.0\nfirst_cell = 0.25\n"),
         resolve_with("[grid]\ny_plus = 1000.0\nreynolds = 1e3\n"),
         resolve_with("[grid]\nnj = 1000000\nni = 17\nfar_field = 1.0\ntopology = 'O'\n"),
-        resolve_with("[grid]\nfar_field = 0.9\n"),
-        resolve_with("[grid]\nfar_field = nan\n"),
         resolve_with("[grid]\nfar_field = inf\n"),
-        resolve_with("[grid]\nreach = 0\n"),
-        resolve_with("corners = 181\n"),
-        resolve_with("smooth = 0\n"),
-        resolve_with("frame = \"wing\"\n"),
-        resolve_with("angle = 181.0\n"),
-        // It would give a first cell of no height at all.
-        resolve_with("[grid]\ny_plus = 1.01e-320\nreynolds = 3e6\n"),
-        resolve_with("[newton]\ntolerance = 1\n"),
         resolve_with("[grid]\nni = 21\nbase_cells = 11\n"),
         resolve_with("[newton]\nforcing_max = 0.05\n"),
-        resolve_set(SMALLEST, &[("grid.ni", "3")]),
     ];
 
     insta::assert_snapshot!(refusals(refused), @r#"
     wing.toml:4: grid.ni = 8: expected an integer from 9 to 1000000
-    hint: leave grid.ni out for the default: 257
-    wing.toml:4: grid.nj = 4: expected an integer from 5 to 1000000
-    hint: leave grid.nj out for the default: 129
-    wing.toml:4: newton.max_iterations = -1: expected an integer from 1 to 10000
-    hint: leave newton.max_iterations out for the default: 30
     wing.toml:4: grid.ni = 100000: expected grid.ni × grid.nj of at most 1073741823, here 100000 × 100000
     hint: choose fewer points
     wing.toml:4: grid.first_cell = 0: expected a height greater than 0 and less than 1e6, or a list of heights along the wall
-    hint: leave grid.first_cell out for the default: 1e-5, or from y_plus
     wing.toml:4: grid.first_cell = -1e-5: expected a height greater than 0 and less than 1e6, or a list of heights along the wall
-    hint: leave grid.first_cell out for the default: 1e-5, or from y_plus
     wing.toml:4: grid.first_cell = 20.0: expected a first cell below the uniform spacing far_field/(nj - 1) = 0.117, here 20
     hint: choose a smaller first cell, fewer points in j, or a farther far field
     wing.toml:6: grid.first_cell = 0.25: expected a first cell below the uniform spacing far_field/(nj - 1) = 0.25, here 0.25
@@ -52,32 +32,11 @@ fn values_out_of_range_are_refused() {
     hint: choose a smaller first cell, fewer points in j, or a farther far field
     wing.toml:4: grid.nj = 1000000: expected a first cell below the uniform spacing far_field/(nj - 1) = 1e-6, here 1e-5
     hint: choose a smaller first cell, fewer points in j, or a farther far field
-    wing.toml:4: grid.far_field = 0.9: expected a number at least 1 and at most 1e6
-    hint: leave grid.far_field out for the default: 15
-    wing.toml:4: grid.far_field = nan: expected a number at least 1 and at most 1e6
-    hint: leave grid.far_field out for the default: 15
     wing.toml:4: grid.far_field = inf: expected a number at least 1 and at most 1e6
-    hint: leave grid.far_field out for the default: 15
-    wing.toml:4: grid.reach = 0: expected a number greater than 0 and at most 1e6
-    hint: (meaning)
-    wing.toml:3: geometry.corners = 181: expected a number greater than 0 and at most 180
-    hint: (meaning)
-    wing.toml:3: geometry.smooth = 0: expected a number greater than 0 and at most 0.01
-    hint: (meaning)
-    wing.toml:3: geometry.frame = "wing": expected one of "chord", "file"
-    hint: leave geometry.frame out for the default: "chord"
-    wing.toml:3: geometry.angle = 181.0: expected a number at least -180 and at most 180
-    hint: leave geometry.angle out for the default: 0
-    wing.toml:4: grid.y_plus = 1.01e-320: expected a number at least 1e-6 and at most 1000
-    hint: (meaning)
-    wing.toml:4: newton.tolerance = 1: expected a number greater than 0 and less than 1
-    hint: leave newton.tolerance out for the default: 1e-10
     wing.toml:5: grid.base_cells = 11: expected at most (grid.ni - 1)/2 = 10
     hint: choose fewer cells on the base, or more points around the body
     wing.toml:4: newton.forcing_max = 0.05: expected forcing_min ≤ forcing_initial ≤ forcing_max, here 1e-4, 0.1, 0.05
     hint: set all three, or leave all three out
-    --set grid.ni=3: expected an integer from 9 to 1000000
-    hint: leave grid.ni out for the default: 257
     "#);
 }
 
@@ -104,7 +63,6 @@ fn a_first_cell_that_round_off_leaves_unsolved_is_refused() {
     }
 }
 
-/// The refusal of each topology gives its own range.
 #[test]
 fn too_few_points_for_a_topology_are_refused_with_its_range() {
     for (topology, least, most) in
@@ -161,14 +119,8 @@ fn a_section_is_turned_by_up_to_half_a_turn() {
 #[test]
 fn keys_along_the_wall_that_cannot_be_used_are_refused() {
     for (keys, said) in [
-        ("points_upper = 4", "expected an integer from 5 to 500000"),
-        ("points_lower = 500001", "expected an integer from 5 to 500000"),
         ("topology = \"half\"\npoints_upper = 81", "expected a grid around both surfaces"),
-        ("max_spacing = 0.0", "expected a number greater than 0 and at most 1"),
-        ("wall_growth = 1.0", "expected a number at least 1.001 and at most 10"),
-        ("topology = \"C\"\nwake_spacing = 0", "expected a number greater than 0 and at most 1e6"),
         ("topology = \"O\"\nwake_spacing = 0.5", "expected grid.topology = \"C\" or \"auto\""),
-        ("wall_points = \"given\"", "expected one of \"spaced\", \"as-given\""),
         ("wall_points = \"as-given\"", "expected the section of geometry.file or points"),
         ("clusters = 0.6", "expected a list of clusters"),
         ("clusters = [0.6]", "expected a list of clusters"),

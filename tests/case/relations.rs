@@ -151,31 +151,9 @@ const UNFIT: &str = "expected a name fit for a file on every system: at most 100
 fn a_name_that_is_no_folder_of_its_own_is_refused() {
     let long = "a".repeat(101);
     for name in [
-        "",
-        " ",
-        ".",
-        "..",
-        "...",
-        "wing.",
-        "wing ",
-        "a/b",
-        "a\\b",
-        "C:x",
-        "a:b",
-        "a?",
-        "a*",
-        "<a>",
-        "a|b",
-        "a\"b",
-        "a\u{7f}b",
-        "a\u{85}b",
-        "NUL",
-        "nul",
-        "con.1",
-        "Com1",
-        "lpt9.x",
-        "COM\u{b9}",
-        &long,
+        "", " ", ".", "..", "...", "wing.", "wing ", "a/b", "a\\b", "C:x", "a:b", "a?", "a*",
+        "<a>", "a|b", "a\"b", "a\u{7f}b", "a\u{85}b", "NUL", "nul", "con.1", "Com1", "lpt9.x",
+        "COM¹", &long,
     ] {
         let text = format!("name = {}\n{SMALLEST}", toml::Value::from(name));
         let refused = resolve(&text);
@@ -250,7 +228,6 @@ fn counts_of_cells_that_make_no_cells_of_their_order_are_refused() {
     assert!(case(3, plane, 6).is_ok());
 }
 
-/// The hint names counts that are accepted, refined or not.
 #[test]
 fn the_nearest_counts_make_cells_of_their_order() {
     for (order, refine) in [(2, 1), (3, 1), (4, 1), (2, 2), (3, 2), (4, 2), (4, 3), (3, 6)] {

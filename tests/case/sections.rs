@@ -101,20 +101,3 @@ fn the_thickness_of_the_edge_decides_how_it_is_closed() {
         TrailingEdge::Rounded
     );
 }
-
-#[test]
-fn every_made_section_survives_being_written_out() {
-    for text in [
-        "geometry.ellipse = { thickness = 0.3 }",
-        "geometry.joukowski = {}",
-        "geometry.wing_body = { half_span = 0.4 }",
-        "[geometry]\nnaca = \"0012\"\nflap = { angle = 3 }\nangle = 4\nchord = 2\n\
-         edge_thickness = 0.003\n[quality]\nmax_skewness = 0.5\nladder = [\"decay\"]\n",
-    ] {
-        let case = resolve(text).unwrap();
-
-        let again = resolve(&case.to_toml_string().unwrap()).unwrap();
-
-        assert_eq!(again, case, "{text}");
-    }
-}
