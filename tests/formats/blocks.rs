@@ -10,10 +10,10 @@ use gridgen::formats::{contents_from_bytes, contents_of_case, su2};
 use gridgen::grid::boundary::{Range, Side};
 use gridgen::grid::quality::{WallLine, interfaces, measure, measure_blocks};
 use gridgen::grid::{Grid, SideKind, Topology};
-use support::grids::{half_grid, joukowski_grid, parabolic_grid};
+use support::grids::joukowski_grid;
 use support::random::Random;
 
-use super::text_of;
+use super::{grids, text_of};
 
 fn tecplot(text: &str) -> Result<Contents, ReadError> {
     contents_from_bytes(Path::new("mesh.dat"), text.as_bytes(), None)
@@ -155,7 +155,7 @@ fn shuffled(text: &str, seed: u64) -> String {
     let mut order = |n: usize| {
         let mut all: Vec<usize> = (0..n).collect();
         for k in (1..n).rev() {
-            all.swap(k, (random.unit() * (k + 1) as f64) as usize);
+            all.swap(k, random.below(k + 1));
         }
         all
     };
@@ -194,11 +194,7 @@ fn shuffled(text: &str, seed: u64) -> String {
 
 #[test]
 fn quadrilaterals_in_any_order_are_walked_to_the_same_grid() {
-    for (number, grid) in
-        [joukowski_grid(41, 25, 0.2), parabolic_grid(49, 13, 12), half_grid(25, 25)]
-            .into_iter()
-            .enumerate()
-    {
+    for (number, grid) in grids().into_iter().enumerate() {
         let text = text_of(|out| su2::write_to(out, &[&grid], None));
         let text = text.replace("airfoil", "my-wing").replace("farfield", "outer");
         for seed in 1..6 {
@@ -392,32 +388,33 @@ fn meshes_of_gmsh_are_read_with_patches_and_links() {
 #[test]
 fn what_is_no_plane_block_of_openfoam_is_refused() {
     let [points, faces, boundary] = bump().map(|bytes| String::from_utf8(bytes).unwrap());
-    let read = |points: &str, faces: &str, boundary: &str| {
+    let read = |points: &str, boundary: &str| {
         let files = [points.as_bytes(), faces.as_bytes(), boundary.as_bytes()];
-        let error = contents_of_case(Path::new("bump"), files).unwrap_err();
+        contents_of_case(Path::new("bump"), files)
+    };
+    let refused = |points: &str, boundary: &str, reason: &str| {
+        let error = read(points, boundary).unwrap_err();
         assert!(error.hint().unwrap().contains("polyMesh"), "{:?}", error.hint());
-        error.to_string()
+        assert!(error.to_string().contains(reason), "{error}");
     };
     let with = |text: &str, from: &str, to: &str| {
         assert!(text.contains(from), "{from}");
         text.replacen(from, to, 1)
     };
 
-    let said = read(&with(&points, "ascii", "binary"), &faces, &boundary);
-    assert!(said.contains("points, line 15: `format binary`, format ascii"), "{said}");
-    let said = read(&with(&points, "(-1 0 0)", "(-1 0.01 0)"), &faces, &boundary);
-    assert!(said.contains("no plane of faces whose points all others repeat"), "{said}");
-    let rounded = with(&points, "(-1 0 0)", "(-1 1e-13 0)");
-    let files = [rounded.as_bytes(), faces.as_bytes(), boundary.as_bytes()];
-    assert!(contents_of_case(Path::new("bump"), files).is_ok());
-    let said = read(&with(&points, "(-1 0 0)", "(-1 zero 0)"), &faces, &boundary);
-    assert!(said.contains("points, line 21: `zero`, a number was expected"), "{said}");
-    let said = read(&points[..points.len() / 2], &faces, &boundary);
-    assert!(said.contains("was expected"), "{said}");
-    let said = read(&points, &faces, &with(&boundary, "nFaces          4;", "nFaces 4000;"));
-    assert!(said.contains("the patch `inflow` ends behind the last of"), "{said}");
-    let said = read(&points, &faces, &with(&boundary, "nFaces          4;", ""));
-    assert!(said.contains("a patch with nFaces and startFace was expected"), "{said}");
+    let point = |to: &str| with(&points, "(-1 0 0)", to);
+    for (points, reason) in [
+        (with(&points, "ascii", "binary"), "points, line 15: `format binary`, format ascii"),
+        (point("(-1 0.01 0)"), "no plane of faces whose points all others repeat"),
+        (point("(-1 zero 0)"), "points, line 21: `zero`, a number was expected"),
+        (points[..points.len() / 2].to_owned(), "was expected"),
+    ] {
+        refused(&points, &boundary, reason);
+    }
+    let sized = |size: &str| with(&boundary, "nFaces          4;", size);
+    refused(&points, &sized("nFaces 4000;"), "the patch `inflow` ends behind the last of");
+    refused(&points, &sized(""), "a patch with nFaces and startFace was expected");
+    assert!(read(&point("(-1 1e-13 0)"), &boundary).is_ok());
 }
 
 /// Four blocks of 2 × 3 cells around one point, in the order and with the directions that make it hardest to weld them:
@@ -441,10 +438,8 @@ fn four() -> String {
 fn blocks_that_meet_at_a_point_are_welded_to_one() {
     let folder = tempfile::tempdir().unwrap();
     let contents = tecplot(&four()).unwrap();
-    assert!(
-        contents.notes().iter().any(|note| note.contains("b1: i was reversed")),
-        "{contents:?}"
-    );
+    let noted = contents.notes().iter().any(|note| note.contains("b1: i was reversed"));
+    assert!(noted, "{contents:?}");
 
     let path = folder.path().join("four.su2");
     Format::named("su2").unwrap().convert(&path, &contents.data(), false).unwrap();
@@ -477,10 +472,8 @@ fn blocks_keep_patches_and_links_through_cgns_and_plot3d() {
     let zones = several(read.clone());
     assert_eq!(patches(&zones.grids[0], Side::Below), [("airfoil", None, [0, 2])]);
     assert_eq!(patches(&zones.grids[0], Side::Before), [("inlet", Some(SideKind::Inlet), [0, 3])]);
-    assert_eq!(
-        zones.grids.iter().flat_map(Grid::boundary).filter(|range| range.link().is_some()).count(),
-        8
-    );
+    let ranges = zones.grids.iter().flat_map(Grid::boundary);
+    assert_eq!(ranges.filter(|range| range.link().is_some()).count(), 8);
 
     for (format, name) in [("cgns", "a.cgns"), ("plot3d", "b.p3d")] {
         let path = folder.path().join(name);
@@ -489,12 +482,9 @@ fn blocks_keep_patches_and_links_through_cgns_and_plot3d() {
 
         assert_eq!(again.grids, zones.grids, "{name}");
     }
-    let blocks = MeshData { span: None, ..read.data() };
-    Format::named("openfoam")
-        .unwrap()
-        .convert(&folder.path().join("case"), &blocks, false)
-        .unwrap();
-    let list = fs::read_to_string(folder.path().join("case/constant/polyMesh/boundary")).unwrap();
+    let (blocks, case) = (MeshData { span: None, ..read.data() }, folder.path().join("case"));
+    Format::named("openfoam").unwrap().convert(&case, &blocks, false).unwrap();
+    let list = fs::read_to_string(case.join("constant/polyMesh/boundary")).unwrap();
     assert!(["inlet", "airfoil", "frontAndBack"].iter().all(|name| list.contains(name)), "{list}");
 }
 

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use gridgen::formats::plot3d::{self, Axes, Flavour};
-use gridgen::formats::{MeshData, Sides, Span, openfoam, su2};
+use gridgen::formats::{Sides, Span, su2};
 use gridgen::grid::Grid;
 use gridgen::grid::quality::{cell_area, cell_corners};
 use support::grids::{half_grid, joukowski_grid};
@@ -120,23 +120,6 @@ pub(super) fn foam_list(folder: &Path, name: &str) -> Vec<Vec<f64>> {
 pub(super) fn foam_numbers(folder: &Path, name: &str) -> Vec<Vec<usize>> {
     let list = foam_list(folder, name);
     list.into_iter().map(|words| words.into_iter().map(|word| word as usize).collect()).collect()
-}
-
-/// Forces act on the whole span.
-#[test]
-fn force_coefficients_of_an_extruded_case_refer_to_its_span() {
-    let folder = tempfile::tempdir().unwrap();
-
-    let (grid, span) = (joukowski_grid(17, 9, 0.1), Some(span(2, Sides::Periodic)));
-    openfoam::write(folder.path(), &MeshData { span, ..MeshData::from(&grid) }, false).unwrap();
-
-    let control = fs::read_to_string(folder.path().join("system/controlDict")).unwrap();
-    // The span is 0.7 long.
-    let number = |key: &str| -> f64 {
-        let line = control.lines().find_map(|line| line.trim().strip_prefix(key)).unwrap();
-        line.trim().trim_end_matches(';').parse().unwrap()
-    };
-    assert!((number("Aref") / number("lRef") - 0.7).abs() < 1e-15, "{control}");
 }
 
 /// The block is right-handed in indices and coordinates, its span +y, its third index outward.

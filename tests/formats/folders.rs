@@ -28,24 +28,9 @@ fn make(output: &Output, names: &[&str], text: &str) {
     }
 }
 
-/// Sorted names of the files below a folder, separated by `/`.
-fn names_below(folder: &Path, prefix: &str) -> Vec<String> {
-    let mut names = Vec::new();
-    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
-        let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
-        if entry.path().is_dir() {
-            names.extend(names_below(&entry.path(), &format!("{name}/")));
-        } else {
-            names.push(name);
-        }
-    }
-    names.sort();
-    names
-}
-
 /// Names and contents of all results below a folder.
 fn results(root: &Path) -> Vec<(String, String)> {
-    let names = names_below(root, "");
+    let names = support::names_below(root);
     let names = names.into_iter().filter(|name| !name.starts_with(HOME));
     names.map(|name| (name.clone(), fs::read_to_string(root.join(name)).unwrap())).collect()
 }
@@ -94,7 +79,6 @@ fn a_process_may_end_after_every_step_of_the_exchange() {
     }
 }
 
-/// Until there is a plan, only the old results exist.
 #[test]
 fn a_process_that_ends_while_it_makes_files_leaves_the_old_ones() {
     let folder = tempfile::tempdir().unwrap();

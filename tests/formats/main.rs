@@ -20,6 +20,15 @@ mod zones;
 
 use std::io::{self, Cursor};
 
+use gridgen::grid::Grid;
+use support::grids::{half_grid, joukowski_grid, parabolic_grid};
+
+/// An O-grid, a C-grid, and half an O-grid, with numbers of cells that curved cells of every order divide, and an odd number
+/// of points that fills no buffer.
+fn grids() -> [Grid; 3] {
+    [joukowski_grid(49, 25, 0.2), parabolic_grid(61, 13, 12), half_grid(25, 25)]
+}
+
 /// The bytes that are written.
 fn written(write: impl FnOnce(&mut Cursor<Vec<u8>>) -> io::Result<()>) -> Vec<u8> {
     let mut out = Cursor::new(Vec::new());

@@ -8,10 +8,10 @@ use std::path::Path;
 use gridgen::files::WriteFault;
 use gridgen::formats::{Format, MeshData, Settings, Sides, Span, msh};
 use gridgen::grid::{Grid, Symmetry, Topology};
-use support::grids::{grid_from, half_grid, joukowski_grid, parabolic_grid, polar_grid};
+use support::grids::{grid_from, joukowski_grid, parabolic_grid, polar_grid};
 
 use super::extruded::cone;
-use super::text_of;
+use super::{grids, text_of};
 
 /// A block of elements of one entity.
 struct Block {
@@ -127,8 +127,6 @@ impl Msh {
     }
 }
 
-// --- numbering -----------------------------------------------------------------------------
-
 /// An unwelded grid with node (i, j) at (i, j).
 fn lattice(cells: usize) -> Grid {
     let grid = grid_from(cells + 1, cells + 1, |i, j| [i as f64, j as f64]);
@@ -202,13 +200,6 @@ fn nodes_are_numbered_as_gmsh_numbers_them() {
     }
 }
 
-// --- cells, welding, groups ----------------------------------------------------------------
-
-/// An O-grid, a C-grid, and half an O-grid, with numbers of cells that all orders divide.
-fn all() -> [Grid; 3] {
-    [joukowski_grid(49, 25, 0.2), parabolic_grid(61, 13, 12), half_grid(25, 25)]
-}
-
 /// Groups of a plane grid, and the number of sides of cells of this order in each.
 fn rim(grid: &Grid, order: usize) -> BTreeMap<&'static str, usize> {
     let (around, out) = ((grid.ni - 1) / order, (grid.nj - 1) / order);
@@ -238,7 +229,7 @@ fn lattice_places<const N: usize>(text: &str) -> Vec<[usize; N]> {
 
 #[test]
 fn the_nodes_of_curved_cells_equal_those_of_the_grid_and_occur_once() {
-    for grid in all() {
+    for grid in grids() {
         for order in 1..=4 {
             let mesh = read(&grid, None, order);
 
@@ -268,7 +259,7 @@ fn sides(nodes: &[usize], order: usize) -> Vec<Vec<usize>> {
 
 #[test]
 fn every_side_of_a_curved_cell_is_inside_or_in_one_group_with_the_same_nodes() {
-    for grid in all() {
+    for grid in grids() {
         for order in 1..=4 {
             let mesh = read(&grid, None, order);
 
@@ -295,7 +286,7 @@ fn every_side_of_a_curved_cell_is_inside_or_in_one_group_with_the_same_nodes() {
 /// Gmsh moves and lists nodes by the entity on which they lie.
 #[test]
 fn nodes_are_on_the_curves_and_points_that_bound_the_surface() {
-    for grid in all() {
+    for grid in grids() {
         let mesh = read(&grid, None, 2);
         let (ni, nj) = (grid.ni, grid.nj);
 
@@ -330,8 +321,6 @@ fn nodes_are_on_the_curves_and_points_that_bound_the_surface() {
     }
 }
 
-// --- over a span ---------------------------------------------------------------------------
-
 /// The sets of nodes on the six sides of a hexahedron.
 fn faces(nodes: &[usize], order: usize) -> Vec<BTreeSet<usize>> {
     let places: Vec<[usize; 3]> = lattice_places(HEXAHEDRA[order - 1].1);
@@ -343,7 +332,7 @@ fn faces(nodes: &[usize], order: usize) -> Vec<BTreeSet<usize>> {
 
 #[test]
 fn extruded_curved_cells_are_closed_and_their_rim_points_outward() {
-    for grid in all() {
+    for grid in grids() {
         let half = matches!(grid.topology, Topology::Half(_));
         for (order, sides) in [(1, Sides::Periodic), (2, Sides::Symmetry), (3, Sides::Symmetry)] {
             let span = Span { length: 0.7, cells: 2 * order, sides };
@@ -390,8 +379,6 @@ fn extruded_curved_cells_are_closed_and_their_rim_points_outward() {
     }
 }
 
-// --- what is refused -----------------------------------------------------------------------
-
 fn converted(
     grid: &Grid,
     curved_order: usize,
@@ -409,25 +396,17 @@ fn converted(
 
 #[test]
 fn counts_that_the_order_does_not_divide_are_refused() {
-    let said = |grid: &Grid, order, span| converted(grid, order, span).unwrap_err().to_string();
     let span = Some(Span { length: 1.0, cells: 3, sides: Sides::Symmetry });
-
-    assert_eq!(
-        said(&joukowski_grid(48, 25, 0.2), 2, None),
-        "47 cells around are no multiple of 2, the order of the curved cells"
-    );
-    assert_eq!(
-        said(&joukowski_grid(49, 26, 0.2), 3, None),
-        "25 cells outward are no multiple of 3, the order of the curved cells"
-    );
-    assert_eq!(
-        said(&parabolic_grid(61, 13, 10), 4, None),
-        "10 cells along the cut are no multiple of 4, the order of the curved cells"
-    );
-    assert_eq!(
-        said(&joukowski_grid(49, 25, 0.2), 2, span),
-        "3 cells over the span are no multiple of 2, the order of the curved cells"
-    );
+    for (grid, order, span, cells) in [
+        (joukowski_grid(48, 25, 0.2), 2, None, "47 cells around"),
+        (joukowski_grid(49, 26, 0.2), 3, None, "25 cells outward"),
+        (parabolic_grid(61, 13, 10), 4, None, "10 cells along the cut"),
+        (joukowski_grid(49, 25, 0.2), 2, span, "3 cells over the span"),
+    ] {
+        let refused = converted(&grid, order, span).unwrap_err().to_string();
+        let said = format!("{cells} are no multiple of {order}, the order of the curved cells");
+        assert_eq!(refused, said);
+    }
 }
 
 /// The holes are square, with corners of the wall at its points 3, 9, 15 and 21.

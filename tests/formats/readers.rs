@@ -9,20 +9,18 @@ use gridgen::formats::{
     Mesh, MeshData, ReadError, ReadFault, Sides, Span, cgns, mesh, mesh_from_bytes, msh, su2, vtk,
     vts,
 };
-use gridgen::grid::{Grid, Topology};
-use support::grids::{half_grid, joukowski_grid, parabolic_grid};
+use gridgen::grid::Topology;
+use support::grids::joukowski_grid;
+use support::names_in;
 
-use super::{text_of, written};
+use super::{grids, text_of, written};
 
 /// A grid of 9 × 4 points around a square, written by VTK 9.6, PyVista 0.49 and h5py 3.16 in the forms given
 /// by the file names.
 fn files(end: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/meshes");
-    let mut files: Vec<_> =
-        fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
-    files.retain(|path| path.extension().is_some_and(|found| found == end));
-    files.sort();
-    files
+    let paths = names_in(&folder).into_iter().map(|name| folder.join(name));
+    paths.filter(|path| path.extension().is_some_and(|found| found == end)).collect()
 }
 
 /// The coordinates of that grid, which are exact in single precision.
@@ -48,11 +46,6 @@ fn files_of_vtk_pyvista_and_h5py_give_the_same_grid() {
         files(end).len()
     });
     assert_eq!(counts, [13, 2, 3]);
-}
-
-/// O- and C-grids and half an O-grid.
-fn grids() -> [Grid; 3] {
-    [joukowski_grid(41, 25, 0.2), parabolic_grid(49, 13, 12), half_grid(25, 25)]
 }
 
 #[test]
@@ -134,11 +127,9 @@ fn a_cut_file_says_where_it_ends() {
         let error = read(&bytes[..left]).unwrap_err();
 
         assert!(matches!(error.fault, ReadFault::Broken { cut: true, .. }), "{error:?}");
-        assert!(
-            error.to_string().contains(&format!("byte {left}: the end of the file is here")),
-            "{error}"
-        );
-        assert!(error.to_string().contains(expected), "{error}");
+        let (said, place) =
+            (error.to_string(), format!("byte {left}: the end of the file is here"));
+        assert!(said.contains(&place) && said.contains(expected), "{said}");
         assert!(error.hint().unwrap().contains("not whole"), "{:?}", error.hint());
     }
 }

@@ -242,8 +242,6 @@ fn a_legacy_vtk_file_returns_points_and_cell_measures_bit_for_bit() {
     }
 }
 
-// --- welded meshes -------------------------------------------------------------------------
-
 /// An O-grid, a C-grid, and half an O-grid.
 fn all() -> [Grid; 3] {
     [grid(), parabolic_grid(83, 61, 20), half_grid(42, 61)]
@@ -293,40 +291,38 @@ pub(super) fn su2_table(text: &str, name: &str) -> Vec<Vec<f64>> {
 
 #[test]
 fn an_su2_mesh_has_welded_counter_clockwise_cells_and_its_boundary_in_markers() {
-    all().iter().for_each(assert_su2);
-}
+    for grid in &all() {
+        let text = text_of(|out| su2::write_to(out, &[grid], None));
 
-fn assert_su2(grid: &Grid) {
-    let text = text_of(|out| su2::write_to(out, &[grid], None));
-
-    let points: Vec<[f64; 2]> =
-        su2_table(&text, "NPOIN").iter().map(|line| [line[0], line[1]]).collect();
-    assert_eq!(points, welded_points(grid));
-    let cells = su2_table(&text, "NELEM");
-    assert_eq!(cells.len(), grid.cells());
-    let mut edges = std::collections::BTreeSet::new();
-    for cell in &cells {
-        let nodes: Vec<usize> = cell[1..5].iter().map(|&node| node as usize).collect();
-        let corners: Vec<_> = nodes.iter().map(|&node| points[node]).collect();
-        assert!(cell[0] == 9.0 && turn(&corners) > 0.0);
-        for k in 0..4 {
-            edges.insert((nodes[k], nodes[(k + 1) % 4]));
+        let points: Vec<[f64; 2]> =
+            su2_table(&text, "NPOIN").iter().map(|line| [line[0], line[1]]).collect();
+        assert_eq!(points, welded_points(grid));
+        let cells = su2_table(&text, "NELEM");
+        assert_eq!(cells.len(), grid.cells());
+        let mut edges = std::collections::BTreeSet::new();
+        for cell in &cells {
+            let nodes: Vec<usize> = cell[1..5].iter().map(|&node| node as usize).collect();
+            let corners: Vec<_> = nodes.iter().map(|&node| points[node]).collect();
+            assert!(cell[0] == 9.0 && turn(&corners) > 0.0);
+            for k in 0..4 {
+                edges.insert((nodes[k], nodes[(k + 1) % 4]));
+            }
         }
-    }
-    // Edges that no other cell has in the opposite direction form the boundary.
-    let cells = edges.clone();
-    edges.retain(|(a, b)| !cells.contains(&(*b, *a)));
-    let markers = boundary_edges(grid);
-    assert!(text.contains(&format!("\nNMARK= {}\n", markers.len())));
-    for (marker, count) in markers {
-        let table = su2_table(&text, &format!("MARKER_TAG= {marker}\nMARKER_ELEMS"));
-        assert_eq!(table.len(), count);
-        for line in table {
-            let edge = (line[1] as usize, line[2] as usize);
-            assert!(line[0] == 3.0 && edges.remove(&edge), "{marker} {edge:?}");
+        // Edges that no other cell has in the opposite direction form the boundary.
+        let cells = edges.clone();
+        edges.retain(|(a, b)| !cells.contains(&(*b, *a)));
+        let markers = boundary_edges(grid);
+        assert!(text.contains(&format!("\nNMARK= {}\n", markers.len())));
+        for (marker, count) in markers {
+            let table = su2_table(&text, &format!("MARKER_TAG= {marker}\nMARKER_ELEMS"));
+            assert_eq!(table.len(), count);
+            for line in table {
+                let edge = (line[1] as usize, line[2] as usize);
+                assert!(line[0] == 3.0 && edges.remove(&edge), "{marker} {edge:?}");
+            }
         }
+        assert!(edges.is_empty(), "without a marker: {edges:?}");
     }
-    assert!(edges.is_empty(), "without a marker: {edges:?}");
 }
 
 /// The `count` patches of a mesh, with single blanks between words.
@@ -486,26 +482,6 @@ fn the_script_of_an_openfoam_case_can_be_run_and_is_kept() {
 
     assert_eq!(mode & 0o100, 0o100, "{mode:o}");
     assert_eq!(fs::read_to_string(&script).unwrap(), "mine");
-}
-
-#[test]
-fn a_second_mesh_replaces_the_first_and_keeps_what_users_changed() {
-    let folder = tempfile::tempdir().unwrap();
-    let case = folder.path().join("openfoam");
-    openfoam::write(&case, &MeshData::from(&joukowski_grid(17, 9, 0.1)), false).unwrap();
-    fs::write(case.join("0/U"), "mine").unwrap();
-    fs::create_dir(case.join("100")).unwrap();
-
-    openfoam::write(&case, &MeshData::from(&joukowski_grid(33, 9, 0.1)), false).unwrap();
-
-    assert_eq!(foam_list(&case, "points").len(), 2 * 32 * 9);
-    assert_eq!(fs::read_to_string(case.join("0/U")).unwrap(), "mine");
-    assert!(case.join("100").exists());
-    assert!(case.join("Allrun").exists());
-    let mut names: Vec<_> =
-        fs::read_dir(case.join("constant")).unwrap().map(|e| e.unwrap().file_name()).collect();
-    names.sort();
-    assert_eq!(names, ["polyMesh", "transportProperties", "turbulenceProperties"]);
 }
 
 #[test]
