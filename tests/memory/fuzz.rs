@@ -14,6 +14,7 @@ use std::panic::catch_unwind;
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
+use support::random::Random;
 use targets::{TARGETS, Target};
 
 use crate::allocator::{alone, peak};
@@ -30,54 +31,28 @@ const MOST: usize = 300 << 20;
 /// Longest input made by splicing.
 const LARGEST: usize = 1 << 16;
 
-/// Tokens that are likely to break readers.
-const TOKENS: [&str; 52] = [
+/// Short tokens that are likely to break readers, and longer ones.
+const TOKENS: [&str; 31] = [
+    "nan", "inf", "-inf", "1e400", "-1e308", "1e-320", "0", "-0.0", ".", "-", "1.", ".5", "999.0",
+    "1.0e", "1D3", ",", ";", "\t", "\r\n", "\n\n", "\u{feff}", "\x1b[31m", "(", ")", "#", "\"",
+    "'''", "=", "{}", "9*1", "%",
+];
+const LONGER: [&str; 21] = [
     "ZONE I=2147483647 J=2147483647",
     "VARIABLES=X Y",
     "ONE_TO_ONE 1 1 1 1 1 1 1 1 1 1 1 1",
     "2147483647 (",
     "4(0 1 2 3)",
-    "nan",
-    "inf",
-    "-inf",
-    "1e400",
-    "-1e308",
-    "1e-320",
-    "0",
-    "-0.0",
-    ".",
-    "-",
-    "1.",
-    ".5",
-    "999.0",
-    "1.0e",
-    "1D3",
-    ",",
-    ";",
-    "\t",
-    "\r\n",
-    "\n\n",
-    "\u{feff}",
-    "\u{1b}[31m",
-    "(",
-    ")",
-    "#",
-    "\"",
-    "'''",
-    "=",
-    "{}",
     "[geometry]",
     "geometry.naca = \"0012\"",
     "[geometry.flap]",
     "99999999999999999999",
     "268435455*0.5 ",
-    "9*1",
     "\n4294967295 4294967295 1\n",
     "\n9999999 9999999 9999999999\n",
     "0 2147483646 0 2147483646 0 0",
     "NELEM= 99999999999",
     "DIMENSIONS 2147483647 2147483647 1",
-    "%",
     "\n2 1 37 99999999999\n",
     "compressor=\"vtkLZMADataCompressor\" header_type=\"UInt64\"",
     "/////////w==",
@@ -86,29 +61,10 @@ const TOKENS: [&str; 52] = [
     "\0\0\0\0\0\0\0\u{80}",
 ];
 
-/// Xorshift64* (S. Vigna, doi:10.1145/2845077).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() >> 33) as usize % n.max(1)
-    }
-
-    fn range(&mut self, n: usize) -> std::ops::Range<usize> {
-        let (a, b) = (self.below(n + 1), self.below(n + 1));
-        a.min(b)..a.max(b).min(a.min(b) + 200)
-    }
-
-    fn pick<'a, T>(&mut self, among: &'a [T]) -> &'a T {
-        &among[self.below(among.len())]
-    }
+/// At most 200 places in a row among `n`.
+fn range(random: &mut Random, n: usize) -> std::ops::Range<usize> {
+    let (a, b) = (random.below(n + 1), random.below(n + 1));
+    a.min(b)..a.max(b).min(a.min(b) + 200)
 }
 
 /// Changes some of the bytes.
@@ -119,20 +75,17 @@ fn mutate(random: &mut Random, corpus: &[Vec<u8>]) -> Vec<u8> {
         let at = random.below(n + 1);
         match random.below(8) {
             0 if n > 0 => bytes[at.min(n - 1)] ^= 1 << random.below(8),
-            1 => bytes.insert(at, random.next() as u8),
-            2 | 3 => {
-                let token = random.pick(&TOKENS).bytes();
-                bytes.splice(at..at, token);
-            }
-            4 => drop(bytes.drain(random.range(n))),
+            1 => bytes.insert(at, random.below(256) as u8),
+            2 => drop(bytes.splice(at..at, random.pick(&TOKENS).bytes())),
+            3 => drop(bytes.splice(at..at, random.pick(&LONGER).bytes())),
+            4 => drop(bytes.drain(range(random, n))),
             5 => {
-                let range = random.range(n);
-                let copy = bytes[range].to_vec();
+                let copy = bytes[range(random, n)].to_vec();
                 bytes.splice(at..at, copy);
             }
             6 => {
                 let other = random.pick(corpus);
-                let part = other[random.range(other.len())].to_vec();
+                let part = other[range(random, other.len())].to_vec();
                 bytes.splice(at..at, part);
             }
             _ => bytes.truncate(at),
@@ -156,7 +109,7 @@ fn spent() -> Duration {
 fn fuzz(target: &Target, runs: u64, seed: u64) -> (Duration, usize) {
     let corpus = (target.seeds)();
     assert!(!corpus.is_empty(), "{} has no seeds", target.name);
-    let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+    let mut random = Random::new(seed);
     let mut most = (Duration::ZERO, 0);
     for k in 0..runs {
         let bytes = match corpus.get(k as usize) {

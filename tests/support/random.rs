@@ -22,6 +22,16 @@ impl Random {
         0.5 * (1.0 + self.symmetric())
     }
 
+    /// A number below `n`.
+    pub fn below(&mut self, n: usize) -> usize {
+        (self.unit() * n as f64) as usize
+    }
+
+    /// One of these.
+    pub fn pick<'a, T>(&mut self, among: &'a [T]) -> &'a T {
+        &among[self.below(among.len())]
+    }
+
     /// `n` numbers, uniform in [−1, 1).
     pub fn vector(&mut self, n: usize) -> Vec<f64> {
         (0..n).map(|_| self.symmetric()).collect()
