@@ -39,8 +39,7 @@ const LIMITED: &str = "trap '' XFSZ; ulimit -f 64; exec \"$@\"";
 
 #[test]
 fn a_mesh_that_does_not_fit_is_refused_and_the_earlier_results_stay() {
-    let scratch = Scratch::with_case(SMALLEST);
-    scratch.run_coarse("--set grid.far_field=12").succeeds();
+    let scratch = Scratch::solved("--set grid.far_field=12");
     let earlier = scratch.contents("output/wing");
 
     // Unless a program handles it, the limit of a shell ends the program by a signal.
@@ -111,7 +110,6 @@ fn a_page_that_does_not_fit_is_refused_with_all_files_beside_it() {
     assert!(!scratch.path("output/wing").exists());
 }
 
-/// A successful solve does not fail because its state cannot be saved.
 #[test]
 fn a_restart_file_that_does_not_fit_is_a_note() {
     let case = "geometry.naca = '2412'\n[output]\nformats = ['plot3d']\nplot3d_dimensions = 2\n\
@@ -129,11 +127,9 @@ fn a_restart_file_that_does_not_fit_is_a_note() {
     assert_eq!(scratch.names("output/wing"), names);
 }
 
-/// A conversion that does not fit does not lose the old file.
 #[test]
 fn a_conversion_that_does_not_fit_leaves_the_older_file() {
-    let scratch = Scratch::with_case(SMALLEST);
-    scratch.run_coarse("").succeeds();
+    let scratch = Scratch::solved("");
     scratch.write("mesh.su2", "older");
 
     bash(&scratch, &[], LIMITED, "convert output/wing/mesh.vts -o mesh.su2")

@@ -15,7 +15,9 @@ use std::time::{Duration, Instant, SystemTime};
 use gridgen::internals::output::HOME;
 use serde_json::Value;
 use support::random::Random;
-use tempfile::TempDir;
+use support::{names_below, names_in};
+
+use super::Scratch;
 
 /// Number of processes of each kind to be killed, unless `KILLS` is set.
 const KILLS: usize = 4;
@@ -25,7 +27,7 @@ type Files = BTreeMap<String, Vec<u8>>;
 
 /// A folder in which gridgen is run and killed.
 struct Killer {
-    folder: TempDir,
+    folder: Scratch,
     random: Random,
     seed: u64,
     kills: usize,
@@ -51,17 +53,17 @@ impl Killer {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
         let seed = number("KILL_SEED").unwrap_or(now.as_nanos() as u64);
         let kills = number("KILLS").map_or(KILLS, |kills| kills as usize);
-        let folder = TempDir::new().unwrap();
+        let folder = Scratch::with(&[]);
         Self { folder, random: Random::new(seed), seed, kills, begun: 0, ended: 0, seen: [0; 4] }
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.folder.path(name)
     }
 
     fn gridgen(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("gridgen"));
-        command.current_dir(self.folder.path()).args(arguments);
+        let mut command = self.folder.gridgen();
+        command.env_remove("CUDA_VISIBLE_DEVICES").args(arguments);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         command
     }
@@ -76,17 +78,12 @@ impl Killer {
         begun.elapsed()
     }
 
-    /// Uniform in [0, 1).
-    fn uniform(&mut self) -> f64 {
-        0.5 + 0.5 * self.random.symmetric()
-    }
-
     /// Starts a process that would take the time `whole`, and kills it at a random time: after its start,
     /// after it begins to make files, or after it begins to exchange them.
     fn kill(&mut self, arguments: &[&str], whole: Duration, home: Option<&Path>) {
         self.begun += 1;
         let mut child = self.gridgen(arguments).spawn().unwrap();
-        let (from, within) = match (home, (self.uniform() * 3.0) as usize) {
+        let (from, within) = match (home, self.random.below(3)) {
             (None, _) | (_, 0) => (None, whole.mul_f64(1.1)),
             (Some(home), 1) => (Some(home.join("part")), whole),
             (Some(home), _) => (Some(home.join("new")), Duration::from_micros(500)),
@@ -97,7 +94,7 @@ impl Killer {
             // The exchange takes less than a millisecond.
             std::hint::spin_loop();
         }
-        sleep(within.mul_f64(self.uniform()));
+        sleep(within.mul_f64(self.random.unit()));
         // The process may have finished by itself.
         self.ended += usize::from(child.try_wait().unwrap().is_none());
         let _ = child.kill();
@@ -125,8 +122,8 @@ impl Killer {
         while self.ended < self.kills {
             let next = 1 - there;
             let mut old = references[there].clone();
-            let watched = (self.uniform() * folders.len() as f64) as usize;
-            if exchanged && self.uniform() < 0.25 {
+            let watched = self.random.below(folders.len());
+            if exchanged && self.random.unit() < 0.25 {
                 fs::remove_dir_all(&folders[watched]).unwrap();
                 old[watched].clear();
             }
@@ -164,34 +161,25 @@ fn backend() -> String {
 
 /// The results in a folder, without times, which differ from run to run.
 fn results(folder: &Path) -> Files {
-    let mut files = Files::new();
-    let mut folders = vec![folder.to_path_buf()];
-    while let Some(within) = folders.pop() {
-        for entry in fs::read_dir(&within).into_iter().flatten() {
-            let path = entry.unwrap().path();
-            let name = path.strip_prefix(folder).unwrap().to_string_lossy().replace('\\', "/");
-            // A restart file is written while the solve continues.
-            let of_the_solve =
-                name == "restart.bin" || path.extension().is_some_and(|end| end == "part");
-            if name == HOME || of_the_solve {
-                continue;
-            }
-            if path.is_dir() {
-                folders.push(path);
-                continue;
-            }
-            let bytes = fs::read(&path).unwrap();
-            let bytes = match name.as_str() {
-                "report.json" => fingerprint(&bytes),
-                "convergence.csv" => without_seconds(&bytes),
-                // Its case and pictures are in other files too; it must be complete.
-                "report.html" => bytes.ends_with(b"</html>\n").to_string().into_bytes(),
-                _ => bytes,
-            };
-            files.insert(name, bytes);
-        }
-    }
-    files
+    let mut names = names_below(folder);
+    // A restart file and parts of files are written while the solve continues.
+    names.retain(|name| {
+        let is_part = Path::new(name).extension().is_some_and(|end| end == "part");
+        let of_the_solve = is_part || name == "restart.bin";
+        !(of_the_solve || name.starts_with(HOME))
+    });
+    let file = |name: String| {
+        let bytes = fs::read(folder.join(&name)).unwrap();
+        let bytes = match name.as_str() {
+            "report.json" => fingerprint(&bytes),
+            "convergence.csv" => without_seconds(&bytes),
+            // Its case and pictures are in other files too; it must be complete.
+            "report.html" => bytes.ends_with(b"</html>\n").to_string().into_bytes(),
+            _ => bytes,
+        };
+        (name, bytes)
+    };
+    names.into_iter().map(file).collect()
 }
 
 fn fingerprint(report: &[u8]) -> Vec<u8> {
@@ -202,15 +190,6 @@ fn fingerprint(report: &[u8]) -> Vec<u8> {
 fn without_seconds(history: &[u8]) -> Vec<u8> {
     let text = std::str::from_utf8(history).unwrap();
     text.lines().flat_map(|line| line.rsplit_once(',').unwrap().0.bytes().chain([b'\n'])).collect()
-}
-
-/// Sorted names in a folder.
-fn names(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).unwrap();
-    let mut names: Vec<_> =
-        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    names.sort();
-    names
 }
 
 /// The state of a folder after a kill; panics if it is neither the old nor the new one. Files are `exchanged` by a
@@ -246,7 +225,7 @@ const CASE: &str = "geometry.naca = '2412'\ngrid.topology = 'O'\ngrid.ni = 65\ng
 #[test]
 fn a_run_that_is_killed_leaves_the_old_results_or_the_new_ones() {
     let mut killer = Killer::new();
-    fs::write(killer.path("wing.toml"), CASE).unwrap();
+    killer.folder.write("wing.toml", CASE);
     let backend = backend();
     let run = |far_field: &'static str| {
         let sets = ["--set", far_field, "--set", "output.report=true", "--set"];
@@ -255,8 +234,7 @@ fn a_run_that_is_killed_leaves_the_old_results_or_the_new_ones() {
     let runs = [run("grid.far_field=15"), run("grid.far_field=14")];
     let folder = killer.path("output/wing");
     let clean = || {
-        let state = names(&folder.join(HOME));
-        assert_eq!(state, ["lock", "written.json"]);
+        assert_eq!(names_in(folder.join(HOME)), ["lock", "written.json"]);
     };
 
     killer.replace("run", &runs, (std::slice::from_ref(&folder), true), clean);
@@ -268,7 +246,7 @@ fn a_batch_that_is_killed_leaves_old_results_or_new_ones_of_each_case() {
     let mut killer = Killer::new();
     let cases = ["a", "b", "c"];
     for name in cases {
-        fs::write(killer.path(&format!("{name}.toml")), CASE).unwrap();
+        killer.folder.write(&format!("{name}.toml"), CASE);
     }
     let backend = backend();
     let run = |far_field: &'static str| {
@@ -279,7 +257,7 @@ fn a_batch_that_is_killed_leaves_old_results_or_new_ones_of_each_case() {
     let runs = [run("grid.far_field=15"), run("grid.far_field=14")];
     let folders = cases.map(|name| killer.path("output").join(name));
     let clean = || {
-        let names: Vec<String> = folders.iter().flat_map(|folder| names(folder)).collect();
+        let names: Vec<String> = folders.iter().flat_map(names_in).collect();
         let left = |name: &String| ["restart.bin", ".part"].iter().any(|end| name.ends_with(end));
         assert!(!names.iter().any(left), "{names:?}");
     };
@@ -291,7 +269,7 @@ fn a_batch_that_is_killed_leaves_old_results_or_new_ones_of_each_case() {
 #[test]
 fn a_conversion_that_is_killed_leaves_the_old_mesh_or_the_new_one() {
     let mut killer = Killer::new();
-    fs::write(killer.path("wing.toml"), CASE).unwrap();
+    killer.folder.write("wing.toml", CASE);
     let make = |size: [&str; 2], folder: &str| {
         let sizes = size.map(|size| format!("grid.{size}"));
         let [ni, nj] = sizes.each_ref().map(String::as_str);
@@ -312,7 +290,7 @@ fn a_conversion_that_is_killed_leaves_the_old_mesh_or_the_new_one() {
         let convert = |from: &'static str| [&["convert", from, "-o", target], openfoam].concat();
         let converts = [convert("large/wing/mesh.vts"), convert("small/wing/mesh.vts")];
         let clean = || {
-            let mut left = names(beside);
+            let mut left = names_in(beside);
             left.retain(|name| name.starts_with(HOME));
             assert!(left.is_empty(), "{left:?}");
         };

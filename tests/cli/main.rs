@@ -1,10 +1,8 @@
 //! The program through its command line: files, messages, exit codes.
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
-mod airfoils;
 mod batch;
 mod browser;
-mod case_files;
 mod converged;
 mod convert;
 #[cfg(target_os = "linux")]
@@ -80,6 +78,13 @@ impl Scratch {
         scratch
     }
 
+    /// A folder with the smallest case and its results, on a coarse grid.
+    fn solved(arguments: &str) -> Self {
+        let scratch = Self::with_case(SMALLEST);
+        scratch.run_coarse(arguments).succeeds();
+        scratch
+    }
+
     /// Writes a file; a folder that it needs is made.
     fn write(&self, name: &str, contents: impl AsRef<[u8]>) {
         let path = self.path(name);
@@ -101,15 +106,19 @@ impl Scratch {
 
     /// The files below a folder with their contents, without the folder that all results have.
     fn contents(&self, folder: &str) -> Vec<(String, Vec<u8>)> {
-        let files = |name: String| {
-            let path = format!("{folder}/{name}");
-            if self.path(&path).is_dir() {
-                self.contents(&path)
-            } else {
-                vec![(path.clone(), self.bytes(&path))]
-            }
-        };
-        self.names(folder).into_iter().flat_map(files).collect()
+        let mut names = support::names_below(&self.path(folder));
+        names.retain(|name| name.split('/').all(|part| part != HOME));
+        let paths = names.into_iter().map(|name| format!("{folder}/{name}"));
+        paths.map(|path| (path.clone(), self.bytes(&path))).collect()
+    }
+
+    /// Asserts that files of these names have the same bytes in both folders.
+    #[track_caller]
+    fn same(&self, folders: [&str; 2], names: &[&str]) {
+        for name in names {
+            let [a, b] = folders.map(|folder| self.bytes(&format!("{folder}/{name}")));
+            assert!(a == b, "{name} differs");
+        }
     }
 
     fn json(&self, name: &str) -> Value {
@@ -118,11 +127,8 @@ impl Scratch {
 
     /// Sorted names in a folder, without the folder that all results have.
     fn names(&self, folder: &str) -> Vec<String> {
-        let entries = fs::read_dir(self.path(folder)).unwrap();
-        let mut names: Vec<_> =
-            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names = support::names_in(self.path(folder));
         names.retain(|name| name != HOME);
-        names.sort();
         names
     }
 

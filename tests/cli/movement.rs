@@ -2,12 +2,13 @@
 
 use gridgen::formats::{npy, points};
 
-use super::{Finished, NO_PICTURES, SMALLEST, Scratch, has};
+use support::linear::{apart, dot};
+
+use super::{Finished, NO_PICTURES, Scratch, has};
 
 /// A reference of 65 × 33 points, and its wall made thicker.
 fn scratch() -> Scratch {
-    let scratch = Scratch::with_case(SMALLEST);
-    scratch.run_coarse("--set output.reference=true").succeeds();
+    let scratch = Scratch::solved("--set output.reference=true");
     thicken(&scratch);
     scratch
 }
@@ -74,10 +75,8 @@ fn a_moved_reference_becomes_an_openfoam_case() {
     scratch.run("convert mesh.vts -o other --to openfoam").succeeds();
 
     assert!(case.ends_with("written:\n  case\n"), "{case}");
-    for file in ["constant/polyMesh/points", "constant/polyMesh/faces", "0/U", "Allrun"] {
-        let bytes = |folder: &str| scratch.bytes(&format!("{folder}/{file}"));
-        assert!(bytes("case") == bytes("other"), "{file}");
-    }
+    let files = ["constant/polyMesh/points", "constant/polyMesh/faces", "0/U", "Allrun"];
+    scratch.same(["case", "other"], &files);
 }
 
 /// Forward and adjoint derivatives must be transposes of each other.
@@ -85,8 +84,7 @@ fn a_moved_reference_becomes_an_openfoam_case() {
 fn derivatives_go_through_files() {
     let scratch = scratch();
     let (nodes, wall) = ([33, 65, 2], [65, 2]);
-    let count = |shape: &[usize]| shape.iter().product::<usize>();
-    let weights: Vec<f64> = (0..count(&nodes)).map(|k| (k as f64).sin()).collect();
+    let weights: Vec<f64> = (0..33 * 65 * 2).map(|k| f64::from(k).sin()).collect();
     // The displacement is smooth in space, not along the seam.
     let at = points::read(&scratch.path("thicker.npy")).unwrap();
     let by: Vec<f64> = at.iter().flat_map(|[x, y]| [(2.0 * y).sin(), x.cos()]).collect();
@@ -102,7 +100,6 @@ fn derivatives_go_through_files() {
     assert!(said.contains(" linear iterations to a residual of "), "{said}");
     let found = npy::read(&scratch.path("dJdxw.npy"), &wall).unwrap();
     let moved = npy::read(&scratch.path("dX.npy"), &nodes).unwrap();
-    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     let (left, right) = (dot(&weights, &moved), dot(&found, &by));
     assert!((left - right).abs() <= 1e-7 * left.abs(), "{left:e}, {right:e}");
 }
@@ -165,8 +162,7 @@ fn grids_move_on_the_gpus_that_are_named() {
         assert!(said.contains("moved         in one go: "), "{said}");
         let measured = scratch.run("quality m.vts --no-pictures").succeeds();
         assert!(measured.contains("folded cells  0"), "{measured}");
-        let found = derived(&on, "m.npy");
-        let off = found.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        let off = apart(&derived(&on, "m.npy"), &expected);
         assert!(off < 1e-8, "{devices}: {off:e}");
     }
     for (how, code, said) in [
@@ -212,7 +208,6 @@ fn a_stored_reference_is_as_its_page_has_it() {
     assert_eq!(!bytes[..end].iter().fold(u32::MAX, crc), word(end));
 }
 
-/// `move` accepts the keys of solves, and lists them.
 #[test]
 fn keys_unknown_to_a_movement_are_refused_with_the_known_ones() {
     let scratch = scratch();
@@ -247,7 +242,6 @@ fn the_error_of_a_failed_movement_is_printed_first_and_alone() {
     assert!(!failed.stderr.contains("re-generate the grid"), "{}", failed.stderr);
 }
 
-/// All blocks of a cascade are written, whose passage stays.
 #[test]
 fn a_cascade_is_moved_with_all_its_blocks() {
     let blade = concat!(env!("CARGO_MANIFEST_DIR"), "/cases/airfoils/compressor.dat");
@@ -287,18 +281,14 @@ fn a_cascade_is_moved_with_all_its_blocks() {
         let measured = scratch.run(&format!("quality {mesh} --no-pictures")).succeeds();
         has(&measured, &["not folded", "4 zones"]);
     }
-    let boundary = scratch.text("case/constant/polyMesh/boundary");
-    has(&boundary, &["separationVector (0e0 8e-1 0)"]);
-    for file in ["points", "faces", "owner"] {
-        let [a, b] = ["case", "other"].map(|to| format!("{to}/constant/polyMesh/{file}"));
-        assert!(scratch.bytes(&a) == scratch.bytes(&b), "{file}");
-    }
+    let meshes = ["case/constant/polyMesh", "other/constant/polyMesh"];
+    has(&scratch.text(&format!("{}/boundary", meshes[0])), &["separationVector (0e0 8e-1 0)"]);
+    scratch.same(meshes, &["points", "faces", "owner"]);
 }
 
 #[test]
 fn a_moved_mesh_keeps_the_names_of_its_patches() {
-    let scratch = Scratch::with_case(SMALLEST);
-    scratch.run_coarse("--set output.formats=su2").succeeds();
+    let scratch = Scratch::solved("--set output.formats=su2");
     let text = scratch.text("output/wing/mesh.su2");
     let named = text.replace("airfoil", "my-wing").replace("farfield", "outer");
     scratch.write("named.su2", named);

@@ -9,9 +9,12 @@ const FORCE: &str =
 
 /// A mesh that can be converted to every format.
 fn with_mesh() -> Scratch {
-    let scratch = Scratch::with_case(SMALLEST);
-    scratch.run_coarse("-o .").succeeds();
-    scratch
+    Scratch::solved("-o .")
+}
+
+/// Writes the mesh into an OpenFOAM case.
+fn to_openfoam(scratch: &Scratch, more: &str) -> Finished {
+    scratch.run(&format!("convert wing/mesh.vts --to openfoam -o case {more}"))
 }
 
 /// Puts a user's mesh into an OpenFOAM case.
@@ -21,8 +24,6 @@ fn someones_mesh(scratch: &Scratch, constant: &str) {
         scratch.write(&format!("{constant}/polyMesh/{name}"), own);
     }
 }
-
-const TO_OPENFOAM: &str = "convert wing/mesh.vts --to openfoam -o";
 
 /// Names of the files of a mesh of OpenFOAM.
 const POLY_MESH: [&str; 5] = ["boundary", "faces", "neighbour", "owner", "points"];
@@ -41,14 +42,14 @@ const CHANGED: &str = "the file there was changed since gridgen wrote it";
 #[test]
 fn a_mesh_that_gridgen_did_not_write_is_not_replaced() {
     let scratch = with_mesh();
-    someones_mesh(&scratch, "motorBike/constant");
-    let run = |more: &str| scratch.run(&format!("{TO_OPENFOAM} motorBike {more}"));
+    someones_mesh(&scratch, "case/constant");
+    let run = |more: &str| to_openfoam(&scratch, more);
 
-    stays(&scratch, "motorBike", || run(""), "motorBike/constant/polyMesh/points", OTHERS);
-    assert!(!scratch.path("motorBike/.gridgen").exists());
+    stays(&scratch, "case", || run(""), "case/constant/polyMesh/points", OTHERS);
+    assert!(!scratch.path("case/.gridgen").exists());
 
     run("--force").succeeds();
-    assert_eq!(scratch.names("motorBike/constant/polyMesh"), POLY_MESH);
+    assert_eq!(scratch.names("case/constant/polyMesh"), POLY_MESH);
     run("").succeeds();
 }
 
@@ -56,25 +57,24 @@ fn a_mesh_that_gridgen_did_not_write_is_not_replaced() {
 #[test]
 fn what_somebody_added_to_a_mesh_of_gridgens_is_not_removed() {
     let scratch = with_mesh();
-    let run = |more: &str| scratch.run(&format!("{TO_OPENFOAM} case {more}"));
-    run("").succeeds();
+    to_openfoam(&scratch, "").succeeds();
     scratch.write("case/constant/polyMesh/sets/wake", "cells");
 
-    stays(&scratch, "case", || run("--span-cells 2"), "case/constant/polyMesh/sets", OTHERS);
+    let run = || to_openfoam(&scratch, "--span-cells 2");
+    stays(&scratch, "case", run, "case/constant/polyMesh/sets", OTHERS);
 }
 
 /// Tools that move or renumber a mesh rewrite its files.
 #[test]
 fn a_mesh_that_somebody_changed_is_not_replaced() {
     let scratch = with_mesh();
-    let run = |more: &str| scratch.run(&format!("{TO_OPENFOAM} case {more}"));
-    run("").succeeds();
+    to_openfoam(&scratch, "").succeeds();
     let points = "case/constant/polyMesh/points";
     let text = scratch.text(points);
     scratch.write(points, text.replacen("(1e0 ", "(2e0 ", 1));
 
-    stays(&scratch, "case", || run(""), points, CHANGED);
-    run("--force").succeeds();
+    stays(&scratch, "case", || to_openfoam(&scratch, ""), points, CHANGED);
+    to_openfoam(&scratch, "--force").succeeds();
     assert_eq!(scratch.text(points), text);
 }
 
@@ -86,15 +86,15 @@ fn a_mesh_behind_a_link_is_not_replaced_unless_gridgen_wrote_it() {
     someones_mesh(&scratch, "shared");
     fs::create_dir(scratch.path("case")).unwrap();
     symlink(scratch.path("shared"), scratch.path("case/constant")).unwrap();
-    let run = |more: &str| scratch.run(&format!("{TO_OPENFOAM} case {more}"));
 
-    stays(&scratch, "shared", || run(""), "case/constant/polyMesh/points", OTHERS);
+    let run = || to_openfoam(&scratch, "");
+    stays(&scratch, "shared", run, "case/constant/polyMesh/points", OTHERS);
 
     // If the folder is empty, the mesh is written behind the link and recognised there.
     fs::remove_dir_all(scratch.path("shared")).unwrap();
     fs::create_dir(scratch.path("shared")).unwrap();
     for more in ["", "--span-cells 2", ""] {
-        run(more).succeeds();
+        to_openfoam(&scratch, more).succeeds();
     }
     assert!(scratch.path("case/constant").is_symlink());
     assert_eq!(scratch.names("shared/polyMesh"), POLY_MESH);
@@ -128,11 +128,9 @@ fn a_mesh_of_another_format_stays_and_is_named() {
     both.succeeds();
 }
 
-/// Results that do not last are removed with the report that they belonged to, and the summary names them.
 #[test]
 fn what_a_run_removes_is_named() {
-    let scratch = Scratch::with_case(SMALLEST);
-    scratch.run_coarse("--export-jacobian 0 --set output.formats=su2,vts").succeeds();
+    let scratch = Scratch::solved("--export-jacobian 0 --set output.formats=su2,vts");
 
     let failed = scratch.run_coarse("--set newton.max_iterations=1 --set output.formats=su2");
 
@@ -149,7 +147,6 @@ fn what_a_run_removes_is_named() {
     assert!(!names.iter().any(|name| name.contains("failed")), "{names:?}");
 }
 
-/// The set-up for SU2 is its user's once it was changed.
 #[test]
 fn a_changed_set_up_for_su2_stays() {
     let scratch = Scratch::with_case(SMALLEST);
@@ -218,33 +215,34 @@ fn a_result_that_somebody_changed_is_not_replaced_and_one_that_is_copied_is() {
     su2("-o copy").succeeds();
 }
 
+/// A neutral map, the solution of a system, and pictures, which are named after the section.
 #[test]
-fn a_neutral_map_of_somebodys_beside_a_converted_mesh_stays() {
+fn a_file_of_somebodys_that_has_the_name_of_what_is_made_stays() {
     let scratch = with_mesh();
-    scratch.write("wing.nmf", "# by hand\n");
-    let run = |more: &str| scratch.run(&format!("convert wing/mesh.vts -o wing.p3d {more}"));
+    scratch.write("A.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n");
+    for (command, path) in [
+        ("convert wing/mesh.vts -o wing.p3d", "wing.nmf"),
+        ("solve A.mtx --backend cpu", "output/A/x.mtx"),
+        ("airfoil 0012 -o pp", "pp/0012.png"),
+        ("airfoil wing.toml -o pp", "pp/wing.svg"),
+        ("quality wing/mesh.vts -o pp", "pp/mesh.vts.quality.png"),
+    ] {
+        scratch.write(path, "by hand");
+        let run = |more: &str| scratch.run(&format!("{command} {more}"));
 
-    stays(&scratch, ".", || run(""), "wing.nmf", OTHERS);
+        stays(&scratch, ".", || run(""), path, OTHERS);
 
-    for more in ["--dimensions 2", "--force", ""] {
-        run(more).succeeds();
+        // A plane mesh has no map.
+        if path == "wing.nmf" {
+            run("--dimensions 2").succeeds();
+        }
+        assert_eq!(scratch.bytes(path), b"by hand");
+        for more in ["--force", ""] {
+            run(more).succeeds();
+        }
+        assert_ne!(scratch.bytes(path), b"by hand");
     }
     assert!(scratch.bytes("wing.nmf") == scratch.bytes("wing/mesh.nmf"));
-}
-
-#[test]
-fn the_solution_of_a_system_replaces_no_file_of_somebodys() {
-    let matrix = "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n";
-    let scratch = Scratch::with(&[("A.mtx", &matrix)]);
-    scratch.write("output/A/x.mtx", "mine");
-
-    let run = |more: &str| scratch.run(&format!("solve A.mtx --backend cpu {more}"));
-
-    stays(&scratch, "output", || run(""), "output/A/x.mtx", OTHERS);
-
-    for more in ["--force", ""] {
-        run(more).succeeds();
-    }
 }
 
 /// The exported linear system belongs to the grid beside it. If no step of the ladder helped, it is the
@@ -266,10 +264,7 @@ fn the_exported_system_is_that_of_the_grid_beside_it() {
 
     assert!(climbed.contains("note: tried a march along normals"), "{climbed}");
     let names = ["jacobian-0-rhs.mtx", "jacobian-0.mtx", "mesh.failed.vts"];
-    for name in names {
-        let of = |folder: &str| scratch.bytes(&format!("{folder}/wing/{name}"));
-        assert!(of("output") == of("alone"), "{name}");
-    }
+    scratch.same(["output/wing", "alone/wing"], &names);
 
     // After another run only the system of that run remains.
     export(1, "");
@@ -283,7 +278,6 @@ fn the_exported_system_is_that_of_the_grid_beside_it() {
     assert_eq!(jacobians(), [""; 0]);
 }
 
-/// If a step of the ladder helped, system and grid belong to that step.
 #[test]
 fn the_exported_system_is_that_of_the_try_that_helped() {
     let case = "geometry.wing_body = {}\ninitial.volume_smoothing = 0.3\noutput.pictures = false\n\
@@ -299,9 +293,10 @@ fn the_exported_system_is_that_of_the_try_that_helped() {
     export("first", "control.decay=3").succeeds();
 
     assert!(climbed.stderr.contains("(control.decay = 1.5): the grid is good"), "{climbed:?}");
-    for name in ["jacobian-1-rhs.mtx", "jacobian-1.mtx", "mesh.vts"] {
+    let names = ["jacobian-1-rhs.mtx", "jacobian-1.mtx", "mesh.vts"];
+    scratch.same(["climbed/wing", "alone/wing"], &names);
+    for name in names {
         let of = |folder: &str| scratch.bytes(&format!("{folder}/wing/{name}"));
-        assert!(of("climbed") == of("alone"), "{name}");
         assert!(of("climbed") != of("first"), "{name}");
     }
 }
@@ -326,21 +321,16 @@ fn a_step_that_was_taken_before_the_restart_is_not_exported_again() {
     assert_eq!(none, ("note: there was no Newton step 1 to export\n".to_owned(), None));
 }
 
-/// A run that takes long enough.
-fn long_run(scratch: &Scratch) -> std::process::Child {
-    let fine = "wing.toml --backend cpu --set grid.ni=513 --set grid.nj=257";
-    let mut child = scratch.start(&format!("{fine} {NO_PICTURES}"));
-    while !scratch.path("output/wing/.gridgen/part").exists() {
-        assert_eq!(child.try_wait().unwrap(), None, "the run ended before it held its folder");
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
-    child
-}
-
 #[test]
 fn a_second_run_into_a_folder_is_refused_and_disturbs_nothing() {
     let scratch = Scratch::with_case(SMALLEST);
-    let first = long_run(&scratch);
+    // This takes long enough.
+    let fine = "wing.toml --backend cpu --set grid.ni=513 --set grid.nj=257";
+    let mut first = scratch.start(&format!("{fine} {NO_PICTURES}"));
+    while !scratch.path("output/wing/.gridgen/part").exists() {
+        assert_eq!(first.try_wait().unwrap(), None, "the run ended before it held its folder");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
 
     for command in ["", "run "] {
         let second = scratch.run(&format!("{command}wing.toml --backend cpu"));
@@ -361,20 +351,6 @@ fn a_second_run_into_a_folder_is_refused_and_disturbs_nothing() {
     scratch.run_coarse("").succeeds();
 }
 
-/// The lock belongs to the process and leaves no file behind.
-#[test]
-fn a_folder_of_a_run_that_was_killed_can_be_written_into() {
-    let scratch = Scratch::with_case(SMALLEST);
-    let mut first = long_run(&scratch);
-    first.kill().unwrap();
-    first.wait().unwrap();
-    assert!(scratch.path("output/wing/.gridgen/lock").exists());
-
-    scratch.run_coarse("").succeeds();
-
-    assert_eq!(scratch.names("output/wing/.gridgen"), ["lock", "written.json"]);
-}
-
 /// A process holds a lock on the partial files that it writes.
 #[test]
 fn parts_of_living_processes_stay_and_those_of_dead_ones_go() {
@@ -391,14 +367,18 @@ fn parts_of_living_processes_stay_and_those_of_dead_ones_go() {
     }
 }
 
+#[cfg(unix)]
 #[test]
-fn an_output_folder_that_is_a_file_is_refused() {
+fn an_output_folder_that_is_a_file_or_a_link_to_nowhere_is_refused() {
     let scratch = Scratch::with_case(SMALLEST);
+    std::os::unix::fs::symlink("nowhere", scratch.path("out")).unwrap();
 
-    scratch.run_coarse("--output wing.toml").is_refused(
-        "error: cannot write into wing.toml: it is a file, a folder was expected\n\
-         hint: remove or rename that file, or choose another output folder\n",
-    );
+    for folder in ["wing.toml", "out"] {
+        scratch.run_coarse(&format!("--output {folder}")).is_refused(&format!(
+            "error: cannot write into {folder}: it is a file, a folder was expected\n\
+             hint: remove or rename that file, or choose another output folder\n"
+        ));
+    }
 
     assert_eq!(scratch.bytes("wing.toml"), SMALLEST.as_bytes());
 }

@@ -1,6 +1,6 @@
-//! `gridgen airfoil`.
+//! Sections: `gridgen airfoil`, and designations and coordinate files that give none.
 
-use super::{Finished, Scratch, has};
+use super::{Finished, SMALLEST, Scratch, has};
 
 /// A file that starts with the lower surface, separated by tabs, with a repeated point.
 const SECTION: &str = "A wing\n1\t0\n.5\t-.05\n.25\t-.06\n.1\t-.04\n.02\t-.02\n0.\t0.\n0.\t0.\n\
@@ -38,6 +38,39 @@ fn measures_of_a_naca_section_agree_with_its_definition() {
         assert!(said.contains("gap 2.5200e-3 chord, surfaces meet at 15.9"), "{said}");
         assert!(said.ends_with("nothing was repaired or left out\n"), "{said}");
     }
+}
+
+/// The messages of the reader are in tests/geometry; here they have the place in the case before them.
+#[test]
+fn a_file_that_gives_no_section_is_refused_with_its_place_in_the_case() {
+    let crossing = include_bytes!("../data/airfoils/crossing.dat");
+    let case = b"[geometry]\nfile = \"section.dat\"\n";
+    let scratch = Scratch::with(&[("wing.toml", case), ("section.dat", crossing)]);
+
+    let mut finished = scratch.run_coarse("");
+
+    let folder = format!("{}/", scratch.0.path().display());
+    finished.stderr = finished.stderr.replace(&folder, "");
+    finished.is_refused(
+        "error: wing.toml:2: section.dat: the contour crosses itself: the segment of lines 4-5 cuts that of lines 11-12\n\
+         hint: look for points out of order, listed twice, or text read as numbers at these \
+         lines; geometry.edge_thickness parts surfaces that cross near the trailing edge, \
+         geometry.smooth, some three times the scatter, smooths points that scatter\n",
+    );
+    assert!(!scratch.path("output").exists(), "a refused section leaves no folder");
+}
+
+#[test]
+fn a_designation_that_is_none_is_refused_with_those_that_are_accepted() {
+    let reason = "`24x2` is not a NACA designation that can be computed: only digits were expected \
+                  behind an optional `NACA`\n\
+                  hint: accepted: four digits (0012, 4412), five digits (23012; second and third \
+                  digit 10 to 50, or 11 to 51 reflexed), the 6-series (63-215, 65(3)-218, 64A410, 66-210 \
+                  a=0.5); give other sections as a file of points\n";
+    let in_file = Scratch::with_case(SMALLEST.replace("2412", "24x2")).run_coarse("");
+    in_file.is_refused(&format!("error: wing.toml:2: {reason}"));
+    let on_the_line = Scratch::with_case(SMALLEST).run("wing.toml --set geometry.naca=24x2");
+    on_the_line.is_refused(&format!("error: --set geometry.naca=24x2: {reason}"));
 }
 
 #[test]

@@ -5,6 +5,8 @@ use std::path::Path;
 use gridgen::files::restart;
 use gridgen::formats::matrix_market::{read_columns, read_matrix};
 use serde_json::Value;
+use support::krylov;
+use support::linear::{apart, dot};
 
 use super::{Finished, SMALLEST, Scratch};
 
@@ -13,19 +15,11 @@ const SYMMETRIC: &str = "%%MatrixMarket matrix coordinate real symmetric\n";
 
 /// Five-point differences on an m × m grid, the lower triangle.
 fn laplacian(m: usize) -> String {
-    let mut lines = Vec::new();
-    for row in 0..m * m {
-        let mut entry = |column: usize, value: f64| {
-            lines.push(format!("{} {} {value}\n", row + 1, column + 1));
-        };
-        if row >= m {
-            entry(row - m, -1.0);
-        }
-        if !row.is_multiple_of(m) {
-            entry(row - 1, -1.0);
-        }
-        entry(row, 4.0);
-    }
+    let a = krylov::laplacian(m).entries;
+    let lower = |row| a.row(row).filter(move |&(column, _)| column <= row);
+    let line = |row, (column, value)| format!("{} {} {value}\n", row + 1, column + 1);
+    let rows = (0..m * m).flat_map(|row| lower(row).map(move |entry| line(row, entry)));
+    let lines: Vec<String> = rows.collect();
     format!("{SYMMETRIC}{} {} {}\n{}", m * m, m * m, lines.len(), lines.concat())
 }
 
@@ -51,10 +45,6 @@ fn report(scratch: &Scratch, name: &str) -> Value {
 fn solution(scratch: &Scratch, name: &str) -> Vec<f64> {
     let (_, columns) = read_columns(&scratch.path(&format!("output/{name}/x.mtx"))).unwrap();
     columns.concat()
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 /// The folder is named after the matrix, and is always a single folder below the output folder.
@@ -206,7 +196,7 @@ fn a_renumbered_system_has_the_same_solution() {
 
     let ((plain, _), (renumbered, said)) = (solve(""), solve("--reorder rcm"));
 
-    let rest = plain.iter().zip(&renumbered).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    let rest = apart(&plain, &renumbered);
     assert!(rest < 1e-11, "{rest:e}");
     // In its natural order a chain has a bandwidth of 1.
     assert!(said.contains("reverse Cuthill–McKee: bandwidth 8 became 1\n"), "{said}");
@@ -416,39 +406,25 @@ fn a_pivot_that_cannot_be_used_is_named_with_its_row() {
     assert_eq!(report(&scratch, "negative")["method"]["shift"], 4.0);
 }
 
-/// A saddle point matrix [A Bᵀ; B 0] with differences B of neighbours, and optional explicit zeros on the
-/// diagonal.
-fn saddle(m: usize, zeros: bool) -> String {
-    let mut lines = Vec::new();
-    for row in 0..m {
-        lines.extend((row > 0).then(|| format!("{} {row} -1\n{row} {} -1\n", row + 1, row + 1)));
-        lines.push(format!("{} {} 2.5\n", row + 1, row + 1));
-    }
-    for row in 0..m / 2 {
-        for (column, value) in [(2 * row, 1.0), (2 * row + 1, -0.5)] {
-            let (row, column) = (m + row + 1, column + 1);
-            lines.push(format!("{row} {column} {value}\n{column} {row} {value}\n"));
-        }
-        lines.extend(zeros.then(|| format!("{} {} 0\n", m + row + 1, m + row + 1)));
-    }
-    let (text, n) = (lines.concat(), m + m / 2);
-    format!("{GENERAL}{n} {n} {}\n{text}", text.lines().count())
-}
-
 #[test]
 fn elimination_fills_diagonal_entries_that_are_not_in_the_file() {
-    let scratch =
-        Scratch::with(&[("without.mtx", &saddle(60, false)), ("zeros.mtx", &saddle(60, true))]);
+    // A saddle point matrix [A Bᵀ; B 0], without and with explicit zeros on the diagonal.
+    let saddle = "1 1 2.5\n1 2 -1\n2 1 -1\n2 2 2.5\n2 3 -1\n3 2 -1\n3 3 2.5\n\
+                  4 1 1\n1 4 1\n4 2 -0.5\n2 4 -0.5\n5 3 1\n3 5 1\n";
+    let scratch = Scratch::with(&[
+        ("without.mtx", &format!("{GENERAL}5 5 13\n{saddle}")),
+        ("zeros.mtx", &format!("{GENERAL}5 5 15\n{saddle}4 4 0\n5 5 0\n")),
+    ]);
     for kind in ["dilu", "ilu0"] {
         for name in ["without.mtx", "zeros.mtx"] {
             solve(&scratch, &format!("{name} --preconditioner {kind}")).succeeds();
         }
 
         let [without, zeros] = ["without", "zeros"].map(|name| report(&scratch, name));
-        let note = "30 of 90 rows have no diagonal entry: the factors have a zero there, which the \
+        let note = "2 of 5 rows have no diagonal entry: the factors have a zero there, which the \
                     elimination fills";
         assert!(without["notes"].as_array().unwrap().contains(&note.into()), "{without}");
-        assert_eq!(without["matrix"]["missing_diagonals"], 30);
+        assert_eq!(without["matrix"]["missing_diagonals"], 2);
         assert_eq!(without["iterations"], zeros["iterations"], "{kind}");
         let x = |name: &str| scratch.bytes(&format!("output/{name}/x.mtx"));
         assert_eq!(x("without"), x("zeros"), "{kind}");

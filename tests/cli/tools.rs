@@ -5,20 +5,6 @@ use serde_json::Value;
 use super::{COARSE, NO_PICTURES, SMALLEST, Scratch, has, sets};
 
 #[test]
-fn a_case_is_begun_from_a_file_of_coordinates() {
-    let section: Vec<String> = (0..=40)
-        .map(|k| std::f64::consts::TAU * f64::from(k) / 40.0)
-        .map(|t| format!("{} {}\n", 0.5 + 0.5 * t.cos(), 0.06 * t.sin() * (1.0 - t.cos())))
-        .collect();
-    let scratch = Scratch::with(&[("section.dat", &section.concat())]);
-
-    scratch.run("init wing.toml --file section.dat --all").succeeds();
-
-    let text = scratch.text("wing.toml");
-    assert!(text.contains("\nfile = \"section.dat\"\n") && text.contains("\n#naca = "), "{text}");
-}
-
-#[test]
 fn a_file_that_is_there_is_not_replaced_by_a_case_to_begin_with() {
     let scratch = Scratch::with(&[("case.toml", b"mine")]);
 
@@ -83,7 +69,6 @@ fn a_check_tells_what_is_decided() {
     assert!(base.stdout.contains(line), "{}", base.stdout);
 }
 
-/// Sums of heights along the lines of the mesh, whose chord is 1.
 #[test]
 fn the_cells_within_a_boundary_layer_are_counted() {
     let scratch = Scratch::with_case(SMALLEST);
