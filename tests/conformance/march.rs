@@ -73,7 +73,6 @@ pub fn the_march_gives_the_grid_of_the_host<S: Subject>(subject: &S) {
     }
 }
 
-/// A march to an offset line ends on the host's line; the last points agree to the last bit.
 pub fn the_march_ends_on_an_offset_line<S: Subject>(subject: &S) {
     let walls = [
         (WallPoints::naca("4412", 131), 17, 1e-4, 0.3),
@@ -106,7 +105,6 @@ pub fn the_march_ends_on_an_offset_line<S: Subject>(subject: &S) {
     }
 }
 
-/// Folded cells are counted as on the host, including those with NaN.
 pub fn folded_cells_of_a_grid_are_counted<S: Subject>(subject: &S) {
     let wall = WallPoints::naca("4412", 131);
     let mut grid = wall.initial(InitialMethod::Hyperbolic, 17, 1e-3).grid;

@@ -29,30 +29,21 @@ fn transposed<T: Real>(pattern: &EllPattern, values: &[T]) -> Vec<T> {
     to.values().to_vec()
 }
 
-/// The levels with wall terms.
+/// The sides whose walls have terms, and true if the coarser levels drop these.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Walls {
-    None,
-    All,
-    DroppedBelow,
-    /// Those of the last row too.
-    Both,
-    BothDroppedBelow,
-    /// The section's wall is not alone: there is a wall at the first column of points, at the last one, or on all sides.
-    /// Rows do not close here.
-    Before,
-    Behind,
-    Four,
-    FourDroppedBelow,
-}
+struct Walls(WalledSides, bool);
 
 impl Walls {
-    fn sides(self) -> WalledSides {
-        let four = matches!(self, Self::Four | Self::FourDroppedBelow);
-        let both = four || matches!(self, Self::Both | Self::BothDroppedBelow);
-        let [before, behind] = [Self::Before, Self::Behind].map(|side| four || self == side);
-        WalledSides([self != Self::None, both, before, behind])
-    }
+    const NONE: Self = Self(WalledSides([false; 4]), false);
+    const ALL: Self = Self(WalledSides::SECTION, false);
+    const DROPPED_BELOW: Self = Self(WalledSides::SECTION, true);
+    const BOTH: Self = Self(WalledSides([true, true, false, false]), false);
+    const BOTH_DROPPED_BELOW: Self = Self(Self::BOTH.0, true);
+    // With a wall at the first column of points, at the last one, or on all sides, rows do not close.
+    const BEFORE: Self = Self(WalledSides([true, false, true, false]), false);
+    const BEHIND: Self = Self(WalledSides([true, false, false, true]), false);
+    const FOUR: Self = Self(WalledSides([true; 4]), false);
+    const FOUR_DROPPED_BELOW: Self = Self(Self::FOUR.0, true);
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -67,38 +58,38 @@ use Equations::{Plain, Short, Transposed};
 type Levels = (Coarsening, Walls, Equations);
 
 const KINDS: [Levels; 32] = [
-    (Coarsening::Full, Walls::None, Plain),
-    (Coarsening::Full, Walls::All, Plain),
-    (Coarsening::Full, Walls::DroppedBelow, Plain),
-    (Coarsening::Xi, Walls::None, Plain),
-    (Coarsening::Xi, Walls::All, Plain),
-    (Coarsening::Full, Walls::Both, Plain),
-    (Coarsening::Full, Walls::BothDroppedBelow, Plain),
-    (Coarsening::Xi, Walls::Both, Plain),
-    (Coarsening::Full, Walls::None, Transposed),
-    (Coarsening::Full, Walls::All, Transposed),
-    (Coarsening::Full, Walls::DroppedBelow, Transposed),
-    (Coarsening::Xi, Walls::None, Transposed),
-    (Coarsening::Xi, Walls::All, Transposed),
-    (Coarsening::Full, Walls::Both, Transposed),
-    (Coarsening::Full, Walls::BothDroppedBelow, Transposed),
-    (Coarsening::Xi, Walls::Both, Transposed),
-    (Coarsening::Full, Walls::None, Short),
-    (Coarsening::Full, Walls::All, Short),
-    (Coarsening::Full, Walls::DroppedBelow, Short),
-    (Coarsening::Xi, Walls::All, Short),
-    (Coarsening::Full, Walls::Both, Short),
-    (Coarsening::Full, Walls::BothDroppedBelow, Short),
-    (Coarsening::Xi, Walls::Both, Short),
-    (Coarsening::Full, Walls::Before, Plain),
-    (Coarsening::Full, Walls::Behind, Plain),
-    (Coarsening::Full, Walls::Four, Plain),
-    (Coarsening::Full, Walls::FourDroppedBelow, Plain),
-    (Coarsening::Xi, Walls::Four, Plain),
-    (Coarsening::Full, Walls::Before, Transposed),
-    (Coarsening::Full, Walls::Behind, Transposed),
-    (Coarsening::Full, Walls::Four, Transposed),
-    (Coarsening::Full, Walls::FourDroppedBelow, Transposed),
+    (Coarsening::Full, Walls::NONE, Plain),
+    (Coarsening::Full, Walls::ALL, Plain),
+    (Coarsening::Full, Walls::DROPPED_BELOW, Plain),
+    (Coarsening::Xi, Walls::NONE, Plain),
+    (Coarsening::Xi, Walls::ALL, Plain),
+    (Coarsening::Full, Walls::BOTH, Plain),
+    (Coarsening::Full, Walls::BOTH_DROPPED_BELOW, Plain),
+    (Coarsening::Xi, Walls::BOTH, Plain),
+    (Coarsening::Full, Walls::NONE, Transposed),
+    (Coarsening::Full, Walls::ALL, Transposed),
+    (Coarsening::Full, Walls::DROPPED_BELOW, Transposed),
+    (Coarsening::Xi, Walls::NONE, Transposed),
+    (Coarsening::Xi, Walls::ALL, Transposed),
+    (Coarsening::Full, Walls::BOTH, Transposed),
+    (Coarsening::Full, Walls::BOTH_DROPPED_BELOW, Transposed),
+    (Coarsening::Xi, Walls::BOTH, Transposed),
+    (Coarsening::Full, Walls::NONE, Short),
+    (Coarsening::Full, Walls::ALL, Short),
+    (Coarsening::Full, Walls::DROPPED_BELOW, Short),
+    (Coarsening::Xi, Walls::ALL, Short),
+    (Coarsening::Full, Walls::BOTH, Short),
+    (Coarsening::Full, Walls::BOTH_DROPPED_BELOW, Short),
+    (Coarsening::Xi, Walls::BOTH, Short),
+    (Coarsening::Full, Walls::BEFORE, Plain),
+    (Coarsening::Full, Walls::BEHIND, Plain),
+    (Coarsening::Full, Walls::FOUR, Plain),
+    (Coarsening::Full, Walls::FOUR_DROPPED_BELOW, Plain),
+    (Coarsening::Xi, Walls::FOUR, Plain),
+    (Coarsening::Full, Walls::BEFORE, Transposed),
+    (Coarsening::Full, Walls::BEHIND, Transposed),
+    (Coarsening::Full, Walls::FOUR, Transposed),
+    (Coarsening::Full, Walls::FOUR_DROPPED_BELOW, Transposed),
 ];
 const FULL: [Levels; 10] = [
     KINDS[0], KINDS[1], KINDS[5], KINDS[9], KINDS[13], KINDS[16], KINDS[17], KINDS[20], KINDS[25],
@@ -108,9 +99,9 @@ const FULL: [Levels; 10] = [
 /// Kinds of levels that are tried with shared memory of any size.
 const SEGMENTED: [Levels; 3] = [KINDS[1], KINDS[13], KINDS[17]];
 
-/// Whether these walls can stand around points of this size: not beside rows that close.
+/// True if these walls can stand around points of this size: not beside rows that close.
 fn fits((_, walls, _): Levels, size: LevelSize) -> bool {
-    !size.periodic || !walls.sides().has_beside()
+    !size.periodic || !walls.0.has_beside()
 }
 
 /// A hierarchy, and the solutions after its operations, by name.
@@ -127,10 +118,7 @@ impl<'a, S: Subject, M: Real> Seen<'a, S, M> {
     fn new<T: Real>(subject: &'a S, finest: LevelSize, kind: Levels) -> Self {
         let mut sizes = vec![finest];
         let (coarsening, walls, equations) = kind;
-        let thin = matches!(
-            walls,
-            Walls::DroppedBelow | Walls::BothDroppedBelow | Walls::FourDroppedBelow
-        );
+        let Walls(sides, thin) = walls;
         let (pattern, mut values) = match equations {
             Short => ten_numbers::<T>(finest, if thin { 0.06 } else { 0.0 }),
             _ if thin => stencil_that_drops_walls::<T>(finest),
@@ -140,8 +128,8 @@ impl<'a, S: Subject, M: Real> Seen<'a, S, M> {
             values = transposed(&pattern, &values);
         }
         let a = subject.matrix_from(&pattern, &values);
-        let (pattern, values) = wall_columns::<T>(finest, walls.sides());
-        let columns = (walls != Walls::None).then(|| subject.matrix_from(&pattern, &values));
+        let (pattern, values) = wall_columns::<T>(finest, sides);
+        let columns = (walls != Walls::NONE).then(|| subject.matrix_from(&pattern, &values));
         // The previous contents of a level must not matter.
         let (kind, transposed) = ((finest, coarsening), equations == Transposed);
         let load =
@@ -348,7 +336,7 @@ fn compare_in_segments<S: Subject>(subject: &S, kind: Levels) {
 
 /// Round-off is larger in the terms of walls at the ends of long xi-lines.
 fn compare_long<S: Subject>(subject: &S, size: LevelSize, kind: Levels) {
-    let tolerance = if kind.1 == Walls::Four { 10.0 * DOUBLE } else { DOUBLE };
+    let tolerance = if kind.1 == Walls::FOUR { 10.0 * DOUBLE } else { DOUBLE };
     compare::<_, f64, f64>(subject, size, kind, tolerance);
 }
 
@@ -420,7 +408,7 @@ pub fn a_coarsest_level_is_solved_directly<S: Subject>(subject: &S) {
         }
         let what = format!("{size:?} {kind:?}");
         let found = direct_solutions::<S, M>(subject, size, kind);
-        assert_eq!(found.is_none(), kind.1.sides().has_beside(), "{what}");
+        assert_eq!(found.is_none(), kind.1.0.has_beside(), "{what}");
         let Some(found) = found else { return };
         let expected = direct_solutions::<_, M>(&CpuBackend, size, kind).unwrap();
         assert_alike(&found, &expected, tolerance, &what);
