@@ -1,34 +1,24 @@
 //! The pages that answer by naming keys and options name existing ones.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
 
-/// The pages.
-const ANSWERS: [&str; 11] = [
-    "docs/how-do-i.md",
-    "docs/coming-from.md",
-    "docs/commands.md",
-    "docs/limits.md",
-    "docs/quality.md",
-    "docs/tutorials/first-grid.md",
-    "docs/tutorials/c-grid.md",
-    "docs/tutorials/many-sections.md",
-    "docs/tutorials/optimise.md",
-    "docs/tutorials/flap.md",
-    "docs/tutorials/several-gpus.md",
-];
+use super::read;
 
-fn read(name: &str) -> String {
-    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap()
-}
+/// The pages in `docs`.
+const ANSWERS: &str = "how-do-i coming-from commands limits quality tutorials/first-grid tutorials/c-grid \
+     tutorials/many-sections tutorials/optimise tutorials/flap tutorials/several-gpus";
 
-/// Returns the code within sentences and tables of a document, without its blocks.
-fn inline_code(text: &str) -> Vec<String> {
-    let sentences: String = text.split("```").step_by(2).collect();
-    sentences.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+/// The code within sentences and tables of the pages, without their blocks.
+fn inline_code() -> Vec<String> {
+    let pages = ANSWERS.split(' ').map(|name| read(format!("docs/{name}.md")));
+    let sentences = pages.map(|text| text.split("```").step_by(2).collect::<String>());
+    let code = |text: String| -> Vec<String> {
+        text.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+    };
+    sentences.flat_map(code).collect()
 }
 
 /// The dotted names in `code` that begin with a section of a case.
@@ -72,9 +62,8 @@ fn call(code: &str) -> Option<(Option<&str>, Vec<&str>)> {
 #[test]
 fn keys_in_answers_are_keys_of_a_case() {
     let schema: Value = serde_json::from_str(&read("docs/case.schema.json")).unwrap();
-    let code = ANSWERS.iter().flat_map(|name| inline_code(&read(name)));
     let named: BTreeSet<String> =
-        code.flat_map(|code| keys(&code, &schema["properties"])).collect();
+        inline_code().iter().flat_map(|code| keys(code, &schema["properties"])).collect();
 
     let missing: Vec<&String> = named.iter().filter(|name| !has_key(&schema, name)).collect();
 
@@ -88,7 +77,7 @@ fn keys_in_answers_are_keys_of_a_case() {
 #[test]
 fn commands_and_options_in_answers_are_those_of_the_program() {
     let Some(program) = option_env!("CARGO_BIN_EXE_gridgen") else { return };
-    let code: Vec<String> = ANSWERS.iter().flat_map(|name| inline_code(&read(name))).collect();
+    let code = inline_code();
     let calls: Vec<_> = code.iter().filter_map(|code| call(code)).collect();
     let commands: BTreeSet<Option<&str>> = calls.iter().map(|(command, _)| *command).collect();
 

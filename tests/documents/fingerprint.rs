@@ -12,7 +12,6 @@ use gridgen::case::Case;
 use gridgen::internals::digest;
 use gridgen::internals::generate::fingerprint;
 
-/// The digest compiled into this build belongs to these sources.
 #[test]
 fn the_build_knows_its_sources() {
     let sources = digest(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap();

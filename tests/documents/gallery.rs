@@ -11,6 +11,9 @@ use std::process::Command;
 use gridgen::case::Case;
 use serde_json::Value;
 
+use super::{read, root};
+use support::documents::assert_written;
+
 const HEAD: &str = "# Gallery
 
 Thirty grids, each made by `gridgen cases/NAME.toml`. The pictures show the surroundings of the body, of a row of blades one passage;
@@ -109,12 +112,8 @@ fn reduced_size(View { size, .. }: View) -> [usize; 2] {
     size.map(|pixels| 2 * pixels / 3)
 }
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
 fn picture(name: &str) -> PathBuf {
-    root().join(format!("docs/images/gallery/{name}.png"))
+    root(&format!("docs/images/gallery/{name}.png"))
 }
 
 #[test]
@@ -122,7 +121,7 @@ fn text_and_pictures_are_those_of_the_cases() {
     let folder = tempfile::tempdir().unwrap();
     let made = Command::new(assert_cmd::cargo::cargo_bin!("gridgen"))
         .arg("run")
-        .args(CASES.map(|(name, _)| root().join(format!("cases/{name}.toml"))))
+        .args(CASES.map(|(name, _)| root(&format!("cases/{name}.toml"))))
         .args(["--backend", "cpu", "--quiet", "--set", "output.formats=[\"vts\"]", "--output"])
         .arg(folder.path())
         .output()
@@ -131,21 +130,16 @@ fn text_and_pictures_are_those_of_the_cases() {
     let mut text = HEAD.to_owned();
     for (name, title) in CASES {
         let folder = folder.path().join(name);
-        let report = fs::read_to_string(folder.join("report.json")).unwrap();
-        let report = serde_json::from_str(&report).unwrap();
+        let report = serde_json::from_str(&read(folder.join("report.json"))).unwrap();
         assert_good(name, &report);
         entry(&mut text, (name, title), &report);
         let drawn = rgb(&folder.join("grid.png"));
         assert_kept(&picture(name), BODY, &drawn);
         if name == OF_README {
-            assert_kept(&root().join("docs/images/readme.png"), WHOLE, &drawn);
+            assert_kept(&root("docs/images/readme.png"), WHOLE, &drawn);
         }
     }
-    let page = root().join("docs/gallery.md");
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        fs::write(&page, &text).unwrap();
-    }
-    assert_eq!(fs::read_to_string(page).unwrap(), text, "UPDATE_DOCS=1 makes the page anew");
+    assert_written("docs/gallery.md", &text);
 }
 
 /// Asserts that a grid is good and within its bounds, with first cells as asked for, and that those of elements fit each
@@ -169,7 +163,7 @@ fn assert_good(name: &str, report: &Value) {
     at_most("p99_skewness", *p99_skewness);
     at_most("max_skewness", *max_skewness);
     at_most("wall_angle_error_max_deg", 0.01);
-    let case = Case::from_file(&root().join(format!("cases/{name}.toml")), &[]).unwrap();
+    let case = Case::from_file(&root(&format!("cases/{name}.toml")), &[]).unwrap();
     for key in ["first_cell_min", "first_cell_max"] {
         let off = (quality(key) / case.grid.first_cell - 1.0).abs();
         assert!(off < 1e-3, "{name}: {key} is off by {off:e}");
@@ -180,7 +174,7 @@ fn assert_good(name: &str, report: &Value) {
 /// Each shipped case is in the gallery, but for one that takes long, and has its bounds in one place.
 #[test]
 fn every_shipped_case_is_in_the_gallery() {
-    let names = root().join("cases").read_dir().unwrap().map(|entry| entry.unwrap().path());
+    let names = root("cases").read_dir().unwrap().map(|entry| entry.unwrap().path());
     let mut cases: Vec<_> = names
         .filter(|path| path.extension().is_some_and(|ending| ending == "toml"))
         .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())

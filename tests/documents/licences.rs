@@ -61,7 +61,7 @@ fn linked(metadata: &Value) -> Vec<&Value> {
     packages.filter(|package| seen.contains(text(package, "id"))).collect()
 }
 
-/// Whether an expression, which may have the form of earlier years, is satisfied by licences that are allowed.
+/// True if licences that are allowed satisfy an expression, which may have the form of earlier years.
 fn permits(name: &str, licence: &str) -> bool {
     let Ok(expression) = Expression::parse_mode(licence, ParseMode::LAX) else { return false };
     expression.evaluate(|asked| {

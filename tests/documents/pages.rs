@@ -5,19 +5,12 @@ use std::path::{Path, PathBuf};
 
 use gridgen::case::Case;
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-fn read(path: &Path) -> String {
-    std::fs::read_to_string(path).unwrap()
-}
+use super::{read, root};
 
 /// The documents of the repository.
 fn documents() -> Vec<PathBuf> {
-    let folders =
-        ["", "docs", "docs/tutorials", "bench", "cases"].map(|folder| root().join(folder));
-    let files = folders.iter().flat_map(|folder| folder.read_dir().unwrap());
+    let folders = ["", "docs", "docs/tutorials", "bench", "cases"];
+    let files = folders.iter().flat_map(|folder| root(folder).read_dir().unwrap());
     let paths = files.map(|file| file.unwrap().path());
     paths.filter(|path| path.extension().is_some_and(|e| e == "md")).collect()
 }
@@ -44,14 +37,14 @@ fn links(text: &str) -> Vec<String> {
 
 #[test]
 fn the_cases_in_readme_and_tutorials_are_valid() {
-    let elements = read(&root().join("cases/naca4412-flap.toml"));
+    let elements = read("cases/naca4412-flap.toml");
     for (page, count) in [
         ("README.md", 1),
         ("docs/tutorials/first-grid.md", 1),
         ("docs/tutorials/c-grid.md", 1),
         ("docs/tutorials/flap.md", 2),
     ] {
-        let cases = blocks(&read(&root().join(page)), "toml");
+        let cases = blocks(&read(page), "toml");
         assert_eq!(cases.len(), count, "{page}");
         for case in cases {
             let resolved = Case::from_toml(&case, Path::new("cases/wing.toml"), &[]);
@@ -63,10 +56,10 @@ fn the_cases_in_readme_and_tutorials_are_valid() {
 /// The doctests are the documents named in `src/lib.rs`.
 #[test]
 fn the_rust_blocks_of_every_document_are_doctests() {
-    let library = read(&root().join("src/lib.rs"));
+    let library = read("src/lib.rs");
 
     for document in documents() {
-        let name = document.strip_prefix(root()).unwrap().display().to_string();
+        let name = document.strip_prefix(root("")).unwrap().display().to_string();
         if read(&document).contains("```rust") {
             assert!(library.contains(&format!("include_str!(\"../{name}\")")), "{name}");
         }
@@ -96,7 +89,7 @@ fn a_link_is_distinguished_from_a_picture() {
 /// The files that the page names are there, and the way of a case enters few of them.
 #[test]
 fn the_way_of_a_case_enters_few_files() {
-    let text = read(&root().join("docs/architecture.md"));
+    let text = read("docs/architecture.md");
     let (table, _) = text.split_once("Beside this way:").unwrap();
     let sources = |text: &str| -> BTreeSet<String> {
         let named = text.split('`').filter(|name| name.starts_with("src/"));
@@ -108,6 +101,6 @@ fn the_way_of_a_case_enters_few_files() {
 
     assert!((20..=45).contains(&entered), "{entered}");
     for file in sources(&text) {
-        assert!(root().join(&file).is_file(), "{file}");
+        assert!(root(&file).is_file(), "{file}");
     }
 }
