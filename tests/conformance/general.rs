@@ -293,7 +293,6 @@ pub fn the_first_bad_pivot_and_its_value<S: Subject>(subject: &S) {
     }
 }
 
-/// A solve ends whatever numbers it meets, and the next one is correct.
 pub fn a_nan_or_a_zero_does_not_stop_a_solve<S: Subject>(subject: &S) {
     let (n, a) = (300, chain(300, |_| Some(4.0)));
     for schedule in [&NATURAL[..], &[Schedule::Tiles, Schedule::Colours]].concat() {

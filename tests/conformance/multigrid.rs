@@ -458,7 +458,6 @@ pub fn a_singular_pivot_is_seen_on_the_coarsest_level<S: Subject>(subject: &S) {
     }
 }
 
-/// A replayed sweep changes the level, and the host's knowledge about it, like a plain one.
 pub fn a_replayed_sweep_is_a_sweep<S: Subject>(subject: &S) {
     let size = LevelSize { mi: 16, mj: 9, periodic: true };
     let mut plain = Seen::<S, f64>::new::<f64>(subject, size, FULL[1]);

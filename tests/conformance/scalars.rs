@@ -117,13 +117,11 @@ pub fn a_look_finds_the_slots_as_they_were<S: Subject>(subject: &S) {
     assert!(found[1][usize::from(A)] > 100.0);
 }
 
-/// Sums and steps with coefficients in slots, and inner products stored in slots.
 pub fn sums_and_steps_are_those_of_the_cpu<S: Subject>(subject: &S) {
     equal_to_the_cpu::<S, f32>(subject);
     equal_to_the_cpu::<S, f64>(subject);
 }
 
-/// The first condition that holds halts the slots; after that nothing changes.
 pub fn a_condition_that_holds_halts_the_slots<S: Subject>(subject: &S) {
     let n = 300;
     let ones = to_device(subject, &vec![1.0_f64; n]);
@@ -144,7 +142,6 @@ pub fn a_condition_that_holds_halts_the_slots<S: Subject>(subject: &S) {
     assert_eq!(to_host(subject, &y, n), vec![1.0; n]);
 }
 
-/// Operations after inner products are skipped if a condition before them holds.
 pub fn nothing_follows_a_condition_that_holds_before<S: Subject>(subject: &S) {
     let ones = to_device(subject, &vec![1.0_f64; 300]);
     let derived = [Recurrence { slot: B, base: A, plus: Coefficient::ratio(2.0, A, ONE) }];
@@ -184,7 +181,6 @@ pub fn a_nan_halts_as_vanished<S: Subject>(subject: &S) {
     assert_eq!(read(subject, &scalars)[usize::from(HALTED)] as u8, 2);
 }
 
-/// The log is a ring: the newest values replace the oldest.
 pub fn the_log_is_a_ring<S: Subject>(subject: &S) {
     let mut scalars = prepared(subject, &slots());
     for k in 0..LOG + 3 {

@@ -370,7 +370,6 @@ fn documentation() -> String {
     std::iter::once(head.to_owned()).chain(rows).collect()
 }
 
-/// With `UPDATE_DOCS` set the page is rewritten.
 #[test]
 fn the_table_of_formats_is_that_of_the_documents() {
     documents::assert_table("docs/formats.md", "| word | file |", &documentation());

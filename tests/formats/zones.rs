@@ -352,7 +352,6 @@ fn zones_documentation() -> String {
     std::iter::once(head.to_owned()).chain(rows).collect()
 }
 
-/// With `UPDATE_DOCS` set the page is rewritten.
 #[test]
 fn the_table_of_files_of_zones_is_that_of_the_documents() {
     documents::assert_table("docs/overset.md", "| word | file |", &zones_documentation());
