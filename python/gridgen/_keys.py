@@ -130,7 +130,8 @@ class Keys(TypedDict, total=False):
     reach: float | None
     """grid: Distance of the outer line from the wall, everywhere the same but in concave parts, where the
     line is rounded: in place of the circle of ``far_field``. A near-body grid for overset methods;
-    O-grids only. (chords, default not set)"""
+    O-grids only. Without it the outer line of a cascade is at 0.05 of its pitch. (chords, default not
+    set)"""
     wake: int | None
     """grid: Cells of a C-grid along each side of the cut; at most ``(ni - 17)/2``. 2 ``wake`` of the
     ``ni`` points lie behind the edge, the others on the section, its edge counted twice. With a base by
@@ -256,9 +257,11 @@ class Keys(TypedDict, total=False):
     """cascade: Distance of one blade and the next along y. Without it there is one section alone.
     (chords, default not set)"""
     inlet_x: float | None
-    """cascade: Place of the inlet. (chords, default 0.4 ahead of the blade)"""
+    """cascade: Place of the inlet, more than two ``grid.reach`` ahead of the blade. (chords, default 0.4
+    ahead of the blade)"""
     outlet_x: float | None
-    """cascade: Place of the outlet. (chords, default 0.4 behind the blade)"""
+    """cascade: Place of the outlet, more than two ``grid.reach`` behind the blade. (chords, default 0.4
+    behind the blade)"""
     inlet_angle: float | None
     """cascade: Direction of the rows ahead against the x axis. Rows that follow the flow are as oblique
     as that is. (degrees, default 0)"""

@@ -168,7 +168,8 @@ keys! {
             by straight lines to the outflow.";
         reach: Option<f64> = real(open(0.0), closed(1e6)), Unset, "chords";
             "Distance of the outer line from the wall, everywhere the same but in concave parts, where the line is \
-            rounded: in place of the circle of `far_field`. A near-body grid for overset methods; O-grids only.";
+            rounded: in place of the circle of `far_field`. A near-body grid for overset methods; O-grids only. Without \
+            it the outer line of a cascade is at 0.05 of its pitch.";
         wake = integer(2, 500_000), Derived("3/14 of `ni - 1`, to a multiple of 8; more with a base"), "cells";
             "Cells of a C-grid along each side of the cut; at most `(ni - 17)/2`. 2 `wake` of the \
             `ni` points lie behind the edge, the others on the section, its edge counted twice. With a base by default \
@@ -289,9 +290,9 @@ keys! {
         pitch: f64 = real(open(0.0), closed(100.0)), Unset, "chords";
             "Distance of one blade and the next along y. Without it there is one section alone.";
         inlet_x: Option<f64> = real(closed(-1e3), closed(1e3)), Derived("0.4 ahead of the blade"), "chords";
-            "Place of the inlet.";
+            "Place of the inlet, more than two `grid.reach` ahead of the blade.";
         outlet_x: Option<f64> = real(closed(-1e3), closed(1e3)), Derived("0.4 behind the blade"), "chords";
-            "Place of the outlet.";
+            "Place of the outlet, more than two `grid.reach` behind the blade.";
         inlet_angle: f64 = real(closed(-80.0), closed(80.0)), Real(0.0), "degrees";
             "Direction of the rows ahead against the x axis. Rows that follow the flow are as oblique as that is.";
         outlet_angle: f64 = real(closed(-80.0), closed(80.0)), Real(0.0), "degrees";
@@ -398,8 +399,7 @@ keys! {
         sweeps = integer(1, 100), Integer(1), "sweeps";
             "Line sweeps before and after each coarse correction; twice as many from the third level on.";
         levels = integer(1, 32), Integer(16), "levels";
-            "Most levels; the size of the grid limits them as well. On C-grids of 2049 rows and more the default \
-            is 5.";
+            "Most levels; the size of the grid limits them as well. On C-grids of 2049 rows and more the default is 5.";
         coarsening = KeyKind::Word(&["full", "xi"]), Word("full"), "";
             "Coarsening in both directions with lines of both, or in xi only with eta-lines only.";
     }
