@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reads what gridgen writes, with numpy alone.
+"""Reads what gridgen writes of a grid of one block, with numpy alone.
 
     python3 examples/read.py output/naca0012
 
