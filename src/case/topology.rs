@@ -60,7 +60,9 @@ pub(super) fn topology(entries: &Given) -> Result<TopologyChoice, CaseError> {
         REACH
     } else if entries.get::<Seam>("grid.seam").is_ok() {
         SEAM
-    } else if matches!(edge, Some(Blunt | Rounded)) || (edge.is_none() && thickness > 0.0) {
+    } else if edge == Some(Rounded) {
+        Closed(ROUND.0, BASE.1)
+    } else if edge == Some(Blunt) || (edge.is_none() && thickness > 0.0) {
         BASE
     } else {
         return Ok(asked);
@@ -138,6 +140,7 @@ impl Case {
             TopologyChoice::Half => ("half an O-grid", ""),
             _ if self.geometry.contour.is_smooth() => ("O-grid", SMOOTH.0),
             _ if self.grid.reach.is_some() => ("O-grid", REACH.0),
+            _ if self.geometry.trailing_edge == TrailingEdge::Rounded => ("O-grid", ROUND.0),
             _ if self.grid.base_cells.is_some() => ("O-grid", BASE.0),
             _ if self.places.has("grid.seam") => ("O-grid", SEAM.0),
             _ => ("O-grid", ROUND.0),

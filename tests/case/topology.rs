@@ -97,6 +97,7 @@ fn keys_of_a_wake_are_refused_where_auto_is_an_o_grid() {
         with(naca, "seam = \"held\"\nwake_direction = 2.0"),
         with(blunt, "wake = 40"),
         with("naca = \"2412\"\nedge_thickness = 0.01", "topology = \"auto\"\nwake_spacing = 1.0"),
+        with("naca = \"2412\"\ntrailing_edge = \"rounded\"", "wake = 40"),
     ];
     insta::assert_snapshot!(refusals(refused), @r#"
     wing.toml:4: grid.wake = 40: expected a C-grid; this is an O-grid, since the contour has no trailing edge
@@ -109,6 +110,8 @@ fn keys_of_a_wake_are_refused_where_auto_is_an_o_grid() {
     hint: leave grid.wake out, or close the base by geometry.trailing_edge = "wedge"
     wing.toml:6: grid.wake_spacing = 1.0: expected a C-grid; this is an O-grid, since the trailing edge has a base
     hint: leave grid.wake_spacing out, or close the base by geometry.trailing_edge = "wedge"
+    wing.toml:5: grid.wake = 40: expected a C-grid; this is an O-grid, since the trailing edge is round
+    hint: leave grid.wake out, or close the base by geometry.trailing_edge = "wedge"
     "#);
     let settled = [
         (wedge(2e-2), "wake = 40"),

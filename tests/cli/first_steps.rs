@@ -274,7 +274,8 @@ fn check_tells_the_shape_of_the_grid_and_the_reason() {
         ("e387.dat --topology auto", "C-grid, since the trailing edge is sharp"),
         ("2412 --topology O", "O-grid"),
         ("0012 --topology half", "half an O-grid"),
-        ("2412 --set geometry.trailing_edge=rounded", "O-grid, since the trailing edge has a base"),
+        ("2412 --set geometry.trailing_edge=rounded", "O-grid, since the trailing edge is round"),
+        ("2412 --set geometry.trailing_edge=blunt", "O-grid, since the trailing edge has a base"),
     ] {
         let said = scratch.run(&format!("check {arguments}")).succeeds();
 
