@@ -12,6 +12,7 @@ mod documents;
 mod domain;
 mod entries;
 mod error;
+mod growth;
 mod keys;
 mod layers;
 mod open;

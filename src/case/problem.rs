@@ -9,7 +9,7 @@ use crate::geometry::{
 use crate::grid::initial::{Enclosed, InitialSettings, Outer, Outline, heights_with_wake};
 use crate::grid::quality::{CurvedQuality, Quality, worst_cells};
 use crate::grid::{
-    FamilyError, Grid, Limited, Outside, Symmetry, Topology, Verdict, check_columns, check_corners,
+    FamilyError, Grid, Outside, Symmetry, Topology, Verdict, check_columns, check_corners,
     check_family, cut_corner,
 };
 use crate::overset::Finding;
@@ -18,9 +18,6 @@ use crate::solver::NewtonStop;
 
 /// Turn of the wall that counts as a corner where the case says of none, degrees.
 const CORNER: f64 = 30.0;
-
-/// The growth that remedies of a larger one aim at.
-const GOOD_GROWTH: f64 = 1.2;
 
 /// The problem of a grid: the line j = 0, how the grid leaves it, and the settings of all that follows.
 ///
@@ -196,70 +193,6 @@ impl Problem {
             ),
         });
         wedge.into_iter().chain(few).collect()
-    }
-
-    /// Findings on the largest growth along i and along j that flow solvers do not take, where the case limits none.
-    pub(crate) fn growth_findings(&self, growth: [f64; 2]) -> Vec<Finding> {
-        if self.case.quality.max_growth.is_some() {
-            return Vec::new();
-        }
-        let most = [(Limited::GrowthAlongI, "i", 2.0), (Limited::GrowthAlongJ, "j", 1.5)];
-        let beyond = most.into_iter().zip(growth).filter(|((.., most), growth)| growth > most);
-        let finding = |((measure, along, most), growth)| {
-            let what = format!("cells grow by up to {growth:.2} along {along}, more than {most}");
-            let (key, remedy) = self.growth_remedy(measure, growth, GOOD_GROWTH);
-            Finding { what, key: key.into(), remedy }
-        };
-        beyond.map(finding).collect()
-    }
-
-    /// The key that lessens a growth, and the value that gives the `wanted` one.
-    pub(crate) fn growth_remedy(
-        &self,
-        measure: Limited,
-        growth: f64,
-        wanted: f64,
-    ) -> (&'static str, String) {
-        let grid = &self.case.grid;
-        if self.case.cascade.is_some() {
-            let remedy =
-                "lines part there at a corner of four blocks, whatever their numbers of cells";
-            return ("cascade", remedy.into());
-        }
-        if measure == Limited::GrowthAlongI {
-            let BoundaryPoints { x, y, .. } = &self.points;
-            let length = |k: usize| (x[k + 1] - x[k]).hypot(y[k + 1] - y[k]);
-            let shortest = (0..x.len() - 1).map(length).fold(f64::INFINITY, f64::min);
-            let (key, remedy) = if self.heights.is_some() {
-                ("grid.first_cell", "heights that vary less from point to point can help".into())
-            } else if grid.first_cell > shortest {
-                let remedy = format!("at most {shortest:.1e}, the shortest cell of the wall");
-                ("grid.first_cell", remedy)
-            } else {
-                ("grid.ni", "more points, or larger spacings at leading and trailing edge".into())
-            };
-            return (key, remedy);
-        }
-        if self.enclosed.is_some() {
-            // Lines draw together at the corners of a box whatever their layers are.
-            let pieces = self.case.places.has("domain.piece");
-            let remedy = "an inlet as far ahead as floor and roof are from the section can help";
-            return (if pieces { "domain.piece" } else { "domain.box" }, remedy.into());
-        }
-        // The grid grows faster than the law where lines draw together.
-        let law = self.case.layer_law();
-        let of_law = |share: f64| wanted.powf(share.clamp(0.1, 1.0));
-        let share = law.growth(grid.nj).map(|found| found.ln() / growth.ln());
-        let points = share.and_then(|share| law.points(of_law(share)));
-        match (points, grid.layers) {
-            (_, Some(near)) if near.growth > wanted => {
-                ("grid.layers.growth", format!("at most {wanted}"))
-            }
-            (Some(nj), _) if nj > grid.nj => {
-                ("grid.nj", format!("{} gives about {wanted}", (nj - 1).next_multiple_of(8) + 1))
-            }
-            _ => ("grid.ni", "more points along the wall can help".into()),
-        }
     }
 
     /// The verdict on a grid, and on the curved cells that its case asks for.

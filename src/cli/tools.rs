@@ -106,7 +106,8 @@ impl CheckArguments {
         let estimate = Estimate::of(&problem);
         estimate.notices.iter().for_each(|notice| terminal.note(notice));
         let growth = problem.case.layer_law().growth(problem.case.grid.nj).unwrap_or(1.0);
-        let found = problem.findings("").into_iter().chain(problem.growth_findings([1.0, growth]));
+        let found =
+            problem.findings("").into_iter().chain(problem.growth_findings([1.0, growth], &[]));
         found.for_each(|finding| terminal.note(&finding.to_string()));
         terminal.result(&summary(&problem, &estimate))
     }

@@ -90,7 +90,8 @@ impl GridResult {
         let mut found = self.problem.findings("");
         if self.is_good() {
             let Quality { max_growth_i, max_growth_j, .. } = self.quality;
-            found.extend(self.problem.growth_findings([max_growth_i, max_growth_j]));
+            found
+                .extend(self.problem.growth_findings([max_growth_i, max_growth_j], &self.blocks()));
         }
         self.notices.extend(found.iter().map(ToString::to_string));
         if let Some(first) = found.first().filter(|_| strict) {

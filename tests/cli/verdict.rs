@@ -129,10 +129,12 @@ fn growth_is_a_finding_and_beyond_its_limit_an_error() {
     let allowed = run("--set quality.max_growth=9 --strict");
 
     let along_j = "cells grow by up to 5.52 along j";
-    let finding = format!("note: {along_j}, more than 1.5; grid.nj: 129 gives about 1.2\n");
+    let place = "at (1.0044, 0.0000)";
+    let finding =
+        format!("note: {along_j}, more than 1.5, {place}; grid.nj: 129 gives about 1.2\n");
     run("").succeeds_with(&finding);
-    let along_i =
-        "along i, more than 2; grid.first_cell: at most 3.1e-4, the shortest cell of the wall\n";
+    let along_i = "along i, more than 2, at (1.0010, -0.0009); grid.first_cell: at most 3.1e-4, the \
+                   shortest cell of the wall\n";
     run(blunt).succeeds_with(along_i);
     run("--strict").fails(1, &format!("error: what was found does not fit: {along_j}"));
     limited.fails(1, "the largest growth along j is 5.517, above 4\nhint: grid.nj: ");
