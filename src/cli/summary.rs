@@ -84,20 +84,22 @@ pub(super) fn skewness(quality: &Quality) -> String {
     )
 }
 
-/// Cells along the surfaces of a section, from the trailing edge to the nose and back, and along its wake; those around a
-/// body without edges.
+/// Cells along the surfaces of a section, from the trailing edge to the nose and back, and on its base or along its wake;
+/// those around a body without edges.
 fn wall(case: &Case, grid: &Grid) -> String {
+    let base = case.grid.base_cells.filter(|_| grid.topology.closed());
     let wall: Vec<[f64; 2]> = grid.topology.wall(grid.ni).map(|i| grid.point(i, 0)).collect();
     let cells = wall.len() - 1;
-    let wake = match grid.topology.wake() {
+    let rest = match grid.topology.wake() {
         0 if !grid.topology.closed() || case.geometry.contour.is_smooth() => {
             return format!("{cells} cells");
         }
-        0 => String::new(),
+        0 => base.map_or_else(String::new, |cells| format!(", {cells} on the base")),
         wake => format!(", {wake} along the wake"),
     };
-    let nose = nose(&wall);
-    format!("{nose} cells on the lower surface, {} on the upper{wake}", cells - nose)
+    let (nose, half) = (nose(&wall), base.unwrap_or(0) / 2);
+    let [lower, upper] = [nose, cells - nose].map(|cells| cells - half);
+    format!("{lower} cells on the lower surface, {upper} on the upper{rest}")
 }
 
 /// Cells of a block of this many nodes behind a base.

@@ -117,6 +117,21 @@ fn the_block_behind_a_base_is_summed_up() {
     );
 }
 
+/// 8 of the 64 cells around lie on the base.
+#[test]
+fn cells_of_a_base_are_told_apart_from_those_of_the_surfaces() {
+    let scratch = Scratch::with_case(SMALLEST);
+
+    for edge in ["blunt", "rounded"] {
+        let keys = sets(&format!("geometry.trailing_edge={edge} grid.base_cells=8"));
+        let said = scratch.run(&format!("wing.toml {COARSE} {NO_PICTURES} {keys} --force"));
+
+        let line =
+            "\n  wall          28 cells on the lower surface, 28 on the upper, 8 on the base\n";
+        has(&said.succeeds(), &[line]);
+    }
+}
+
 /// Events of the Krylov solver are of no use to an engineer: they are in the report, and printed with -v.
 #[test]
 fn restarts_of_the_linear_solver_are_printed_with_verbose_alone() {
