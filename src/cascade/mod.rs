@@ -49,6 +49,20 @@ pub struct BladePassage {
     pub outlet: StripEnd,
 }
 
+impl BladePassage {
+    /// Nodes in i and j of the passage and the strips ahead and behind, beside an O-grid of this many cells around.
+    #[must_use]
+    pub fn sizes(&self, around: usize) -> [[usize; 2]; 3] {
+        let [a, b, c, d] = self.corners;
+        let across = self.cells + 1;
+        [
+            [d - c + 1, across],
+            [c - b + across, self.inlet.cells + 1],
+            [around - d + a + across, self.outlet.cells + 1],
+        ]
+    }
+}
+
 /// A block that was solved for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SolvedBlock {

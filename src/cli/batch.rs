@@ -115,7 +115,8 @@ impl BatchArguments {
                 }
                 _ => Some([case.grid.ni, case.grid.nj]),
             });
-            rows[place] = CaseRow { name, size, ..CaseRow::new(&files[place], &result) };
+            let cascade = case.section().is_some_and(|case| case.cascade.is_some());
+            rows[place] = CaseRow { name, size, cascade, ..CaseRow::new(&files[place], &result) };
         }
         rows
     }
@@ -195,6 +196,9 @@ struct CaseRow {
     exit_code: u8,
     /// Points of the grid; none of a case that cannot be read.
     size: Option<[usize; 2]>,
+    /// Whether three blocks are around the grid.
+    #[serde(skip)]
+    cascade: bool,
     #[serde(flatten)]
     summary: Option<Summary>,
     error: Option<String>,
@@ -221,11 +225,12 @@ impl CaseRow {
         };
         let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let (case, size) = (file.to_path_buf(), None);
-        Self { case, name, status, exit_code, size, summary, error, hint }
+        Self { case, name, status, exit_code, size, cascade: false, summary, error, hint }
     }
 
     fn cells(&self) -> [String; 8] {
-        let size = self.size.map_or_else(String::new, |[ni, nj]| format!("{ni} x {nj}"));
+        let around = if self.cascade { " + 3 blocks" } else { "" };
+        let size = self.size.map_or_else(String::new, |[ni, nj]| format!("{ni} x {nj}{around}"));
         let number =
             |shown: fn(&Summary) -> String| self.summary.as_ref().map_or("-".to_owned(), shown);
         [

@@ -35,13 +35,14 @@ fn section(outcome: &GridResult) -> String {
         0 => String::new(),
         corners => format!(", {} left out", counted(corners as f64, "corner")),
     };
+    let around: Vec<_> =
+        outcome.passage.iter().map(|block| [block.grid.ni, block.grid.nj]).collect();
     format!(
-        "  grid          {} x {} points, {} cells; {}\n\
+        "  grid          {} x {} points, {} cells; {}\n{}\
          \x20 wall          {}\n\
          {}{}\
          \x20 first cell    {:.4e} to {:.4e}, asked for {}\n{}\
-         \x20 growth        max {:.3} in i, {:.3} in j\n\
-         \x20 far field     {:.1} to {:.1} chords\n\
+         \x20 growth        max {:.3} in i, {:.3} in j\n{}\
          \x20 wall angle    off normal by at most {:.2e} deg, mean {:.2e}{corners}\n\
          \x20 {}\
          \x20 waves         max {:.1} deg, lines above 1 deg {}\n\
@@ -51,6 +52,7 @@ fn section(outcome: &GridResult) -> String {
         case.grid.nj,
         grid.cells(),
         case.shape(),
+        passage(grid.cells(), &around),
         wall(case, grid),
         outcome.behind.as_ref().map_or_else(String::new, |block| base([block.ni, block.nj])),
         flow(case, quality),
@@ -62,8 +64,7 @@ fn section(outcome: &GridResult) -> String {
         }),
         quality.max_growth_i,
         quality.max_growth_j,
-        quality.far_field_min,
-        quality.far_field_max,
+        far_field(case, quality),
         quality.wall_angle_error_max_deg,
         quality.wall_angle_error_mean_deg,
         skewness(quality),
@@ -100,6 +101,31 @@ fn wall(case: &Case, grid: &Grid) -> String {
     let (nose, half) = (nose(&wall), base.unwrap_or(0) / 2);
     let [lower, upper] = [nose, cells - nose].map(|cells| cells - half);
     format!("{lower} cells on the lower surface, {upper} on the upper{rest}")
+}
+
+/// Nodes of the blocks around the O-grid of a blade, and the cells of all blocks.
+pub(super) fn passage(blade: usize, around: &[[usize; 2]]) -> String {
+    if around.is_empty() {
+        return String::new();
+    }
+    let sizes = ["passage", "ahead", "behind"].into_iter().zip(around);
+    let sizes: Vec<_> = sizes.map(|(name, [ni, nj])| format!("{name} {ni} x {nj}")).collect();
+    let cells = all_cells(blade, around);
+    format!("  blocks        {}; {cells} cells in all\n", sizes.join(", "))
+}
+
+/// The cells of a grid of so many and of blocks of these nodes.
+pub(super) fn all_cells(cells: usize, blocks: &[[usize; 2]]) -> usize {
+    cells + blocks.iter().map(|[ni, nj]| (ni - 1) * (nj - 1)).sum::<usize>()
+}
+
+/// The distances of the outer line, which is the far field but in a cascade.
+fn far_field(case: &Case, quality: &Quality) -> String {
+    let Quality { far_field_min: least, far_field_max: most, .. } = quality;
+    if case.cascade.is_some() {
+        return String::new();
+    }
+    format!("  far field     {least:.1} to {most:.1} chords\n")
 }
 
 /// Cells of a block of this many nodes behind a base.

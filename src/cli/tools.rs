@@ -15,7 +15,7 @@ use gridgen::grid::quality::boundary_layer_thickness;
 use gridgen::internals::atomic;
 
 use super::named::KeyArguments;
-use super::summary::{base, memory, nose, time, wall_units};
+use super::summary::{all_cells, base, memory, nose, passage, time, wall_units};
 use super::terminal::{Terminal, list, stdout_failed};
 use super::{Cli, CommandFailure, summary};
 use crate::geometry::vector::{angle, difference};
@@ -138,14 +138,16 @@ fn summary(problem: &Problem, estimate: &Estimate) -> String {
 fn decided(problem: &Problem) -> Result<String, fmt::Error> {
     let (case, points, mut text) = (&problem.case, &problem.points, String::new());
     let grid = &case.grid;
-    let (cells, span) = ((grid.ni - 1) * (grid.nj - 1), case.output.span_cells);
+    let around = problem.passage().map(|passage| passage.sizes(points.x.len() - 1));
+    let (blade, around) = ((grid.ni - 1) * (grid.nj - 1), around.as_ref().map_or(&[][..], |a| a));
+    let (cells, span) = (all_cells(blade, around), case.output.span_cells);
     write!(text, "  cells         {cells}")?;
     if span > 0 {
         write!(text, ", {} with the span", cells * span)?;
     }
     let growth = case.layer_law().growth(grid.nj).unwrap_or(1.0);
     write!(text, "\n  topology      {}", case.shape())?;
-    write!(text, "\n  first cell    {:.4e}", grid.first_cell)?;
+    write!(text, "\n{}  first cell    {:.4e}", passage(blade, around), grid.first_cell)?;
     if let Some(units) = wall_units(case) {
         write!(text, ", {units}")?;
     }

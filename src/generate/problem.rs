@@ -161,7 +161,7 @@ impl Problem {
     }
 
     /// The passage of a cascade, in the frame of the grid.
-    pub(super) fn passage(&self) -> Option<BladePassage> {
+    pub(crate) fn passage(&self) -> Option<BladePassage> {
         let (corners, cascade) = (self.corners?, self.case.cascade.as_ref()?);
         let [cells, ahead, behind] = cascade.cells();
         let plane = |x: Option<f64>, angle, cells| Some(StripEnd { x: x?, angle, cells });

@@ -132,6 +132,27 @@ fn cells_of_a_base_are_told_apart_from_those_of_the_surfaces() {
     }
 }
 
+/// By hand: 64 × 32 cells around the blade, 17 × 16 in the passage, 29 × 8 ahead and 33 × 8 behind.
+#[test]
+fn a_cascade_is_summed_up_with_all_its_blocks() {
+    let case = "geometry.naca = '2412'\ngeometry.angle = -20\ncascade.pitch = 0.9\n";
+    let scratch = Scratch::with_case(case);
+
+    let run = scratch.run(&format!("wing.toml {COARSE}")).succeeds();
+    let sizes = COARSE.trim_start_matches("--backend cpu ");
+    let check = scratch.run(&format!("check wing.toml {sizes}")).succeeds();
+    let table = scratch.run(&format!("run wing.toml {COARSE} {NO_PICTURES}")).succeeds();
+
+    let blocks =
+        "\n  blocks        passage 18 x 17, ahead 30 x 9, behind 34 x 9; 2816 cells in all\n";
+    has(&run, &[blocks]);
+    has(&check, &[blocks, "\n  cells         2816\n"]);
+    has(&table, &["  65 x 33 + 3 blocks  "]);
+    let page = scratch.text("output/wing/report.html");
+    assert!(page.contains("<b>2816</b><span>cells</span>"), "{page}");
+    assert!(!run.contains("far field") && !page.contains("far field from"), "{run}");
+}
+
 /// Events of the Krylov solver are of no use to an engineer: they are in the report, and printed with -v.
 #[test]
 fn restarts_of_the_linear_solver_are_printed_with_verbose_alone() {

@@ -216,7 +216,6 @@ fn facts(report: &Report, nonorthogonality: Option<f64>) -> String {
     let facts = [
         ("cells", cells.to_string()),
         ("first cell, chords", format!("{:.3e}", quality.first_cell_min)),
-        ("far field from, chords", format!("{:.1}", quality.far_field_min)),
         ("folded cells", quality.folded_cells.to_string()),
         ("wall angle error at most", format!("{:.1e}°", quality.wall_angle_error_max_deg)),
         ("skewness at most", format!("{:.3}", quality.max_skewness)),
@@ -228,7 +227,9 @@ fn facts(report: &Report, nonorthogonality: Option<f64>) -> String {
         quality.boundary_layer_cells.map(|n| ("cells in the boundary layer", n.to_string()));
     let largest = nonorthogonality.map(|largest| format!("{largest:.1}°"));
     let largest = largest.map(|largest| ("non-orthogonality at most", largest));
-    let facts = facts.into_iter().chain(layer).chain(largest);
+    let far = || ("far field from, chords", format!("{:.1}", quality.far_field_min));
+    let far = grid.blocks.is_empty().then(far);
+    let facts = facts.into_iter().chain(far).chain(layer).chain(largest);
     let facts =
         facts.map(|(name, value)| format!("<div><b>{value}</b><span>{name}</span></div>\n"));
     format!("<div class=\"facts\">\n{}</div>", facts.collect::<String>())
