@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory};
 use gridgen::case::{Problem, VISCOUS, Value, template};
 use gridgen::formats::WITH_SETUP;
-use gridgen::generate::{Estimate, check_assembly};
+use gridgen::generate::{Estimate, Machine, check_assembly};
 use gridgen::geometry::{TrailingEdge, airfoil_from_file, airfoil_from_naca};
 use gridgen::grid::Topology;
 use gridgen::grid::quality::boundary_layer_thickness;
@@ -103,6 +103,7 @@ impl CheckArguments {
             return Ok(u8::from(self.strict && !checks.findings.is_empty()));
         };
         let problem = section.settle()?;
+        Machine::check_memory_by_default(&[&problem.case])?;
         let estimate = Estimate::of(&problem);
         estimate.notices.iter().for_each(|notice| terminal.note(notice));
         let growth = problem.case.layer_law().growth(problem.case.grid.nj).unwrap_or(1.0);

@@ -186,6 +186,7 @@ fn rim(placed: &PlacedElement) -> Rim {
 pub fn check_assembly(case: &CaseFile) -> Result<(PlacedCase, Estimate, Checks), Error> {
     let placed = case.settle()?;
     let mut estimate = of_background(&placed)?;
+    Machine::check_memory_by_default(&placed.cases().collect::<Vec<_>>())?;
     for PlacedElement { problem, .. } in &placed.elements {
         let own = of_problem(problem);
         estimate.points += own.points;

@@ -108,11 +108,25 @@ impl Machine {
             return Self::rank_of(job.clone(), backend, devices);
         }
         let named = devices.unwrap_or_default();
-        let slower = points < CROSSOVER || !driver::present();
-        if named.is_empty() && backend == BackendChoice::Auto && slower {
+        if named.is_empty() && backend == BackendChoice::Auto && Self::is_cpu_for(points) {
             return Ok((Self::Cpu, None));
         }
         backend.open(!named.is_empty(), || Self::gpus(named, points))
+    }
+
+    /// Whether the CPU is chosen for this number of points where the user leaves the choice.
+    fn is_cpu_for(points: usize) -> bool {
+        points < CROSSOVER || !driver::present()
+    }
+
+    /// Refuses cases that a run without options would solve on the CPU and refuse for want of memory.
+    ///
+    /// # Errors
+    /// [`DeviceError::Memory`].
+    pub fn check_memory_by_default(cases: &[&Case]) -> Result<(), DeviceError> {
+        let largest = cases.iter().map(|case| demand(case).points).max().unwrap_or(0);
+        let on_cpu = Self::is_cpu_for(largest) || driver::device(0).is_err();
+        if on_cpu { Self::Cpu.check_memory(cases) } else { Ok(()) }
     }
 
     /// A notice where the machine does not have the order of elimination that the case gives.

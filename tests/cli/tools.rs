@@ -40,6 +40,35 @@ fn a_check_says_what_a_run_takes_and_writes_nothing() {
     assert_eq!(scratch.names("."), ["wing.toml"]);
 }
 
+#[test]
+fn a_check_refuses_what_a_run_refuses_for_want_of_memory() {
+    let large = "grid = { ni = 1025, nj = 1000000 }";
+    let section = format!("geometry.naca = '0012'\n{large}\n");
+    let element = |name: &str, keys: &str| {
+        format!("[[element]]\nname = '{name}'\ngeometry.naca = '0012'\n{keys}\n")
+    };
+    let flap = element(
+        "flap",
+        "chord = 0.3\nat = [1.05, -0.05]\ngrid = { ni = 65, nj = 17, first_cell = 1e-3 }",
+    );
+    let elements = element("main", large) + &flap;
+    let scratch = Scratch::with(&[("wing.toml", &section), ("elements.toml", &elements)]);
+    for case in ["wing.toml", "elements.toml"] {
+        let large =
+            format!("{case} {}", sets("linear.preconditioner=ilu0 linear.precision=double"));
+
+        let run = scratch.run(&large);
+        let check = scratch.run(&format!("check {large}"));
+
+        run.fails(2, "of memory are needed");
+        check.fails(2, "of memory are needed");
+        // The memory that is free changes all the time.
+        let start = |said: &str| said.split(',').next().unwrap().to_owned();
+        assert_eq!(start(&check.stderr), start(&run.stderr));
+        assert_eq!(check.stderr.lines().last(), run.stderr.lines().last());
+    }
+}
+
 /// By hand: a flat plate's height for y+ 1 at Re 6e6 with half a chord is 2.2323e-6; 0.37/6e6^(1/5) is 0.0163; 257 points
 /// less twice 56 are 145, of which both edges belong to both surfaces; 15 = 1e-6 (2.93^16 - 1)/1.93.
 #[test]
