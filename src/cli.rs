@@ -147,7 +147,7 @@ struct CommonArguments {
     restart_every: u64,
     #[command(flatten)]
     keys: KeyArguments,
-    /// Take grids for bad where something is found that does not fit.
+    /// Treat findings as errors: of the growth of cells, of the wake, of grids of several elements.
     #[arg(long)]
     strict: bool,
 }

@@ -14,6 +14,7 @@ use gridgen::grid::Topology;
 use gridgen::grid::quality::boundary_layer_thickness;
 use gridgen::internals::atomic;
 
+use super::failure::code_if;
 use super::named::KeyArguments;
 use super::summary::{all_cells, base, memory, nose, passage, time, wall_units};
 use super::terminal::{Terminal, list, stdout_failed};
@@ -87,7 +88,8 @@ pub(super) struct CheckArguments {
     case: Option<PathBuf>,
     #[command(flatten)]
     keys: KeyArguments,
-    /// End with exit code 1 where something is found of the grids of several elements that does not fit.
+    /// End with exit code 1 where there are findings. Those on the growth of cells beside corners and edges are known
+    /// only when the grid is solved.
     #[arg(long)]
     strict: bool,
 }
@@ -100,17 +102,18 @@ impl CheckArguments {
             estimate.notices.iter().for_each(|notice| terminal.note(notice));
             checks.findings.iter().for_each(|finding| terminal.note(&finding.to_string()));
             terminal.result(&summary::estimate(&placed, &estimate, &checks))?;
-            return Ok(u8::from(self.strict && !checks.findings.is_empty()));
+            return Ok(code_if(!self.strict || checks.findings.is_empty()));
         };
         let problem = section.settle()?;
         Machine::check_memory_by_default(&[&problem.case])?;
         let estimate = Estimate::of(&problem);
         estimate.notices.iter().for_each(|notice| terminal.note(notice));
         let growth = problem.case.layer_law().growth(problem.case.grid.nj).unwrap_or(1.0);
-        let found =
-            problem.findings("").into_iter().chain(problem.growth_findings([1.0, growth], &[]));
-        found.for_each(|finding| terminal.note(&finding.to_string()));
-        terminal.result(&summary(&problem, &estimate))
+        let mut found = problem.findings("");
+        found.extend(problem.growth_findings([1.0, growth], &[]));
+        found.iter().for_each(|finding| terminal.note(&finding.to_string()));
+        terminal.result(&summary(&problem, &estimate))?;
+        Ok(code_if(!self.strict || found.is_empty()))
     }
 }
 

@@ -32,7 +32,7 @@ pub enum Verdict {
         /// Centre of the worst cell, in the unit of the grid.
         at: [f64; 2],
     },
-    /// The grids are good, but do not fit each other or the section, and the case treats that as an error.
+    /// The grids are good, but there are findings on them, which the run treats as errors.
     Unfit {
         /// Number of findings.
         findings: usize,
@@ -126,11 +126,9 @@ impl fmt::Display for Verdict {
         match self {
             Self::Good => write!(f, "the grid is good"),
             Self::NotConverged { reason } => write!(f, "the grid did not converge: {reason}"),
-            Self::Unfit { findings: 1, first } => {
-                write!(f, "what was found does not fit: {first}")
-            }
+            Self::Unfit { findings: 1, first } => write!(f, "a finding is an error here: {first}"),
             Self::Unfit { findings, first } => {
-                write!(f, "the grids do not fit each other, {findings} findings: {first}")
+                write!(f, "{findings} findings are errors here: {first}")
             }
             Self::Folded { cells } => write!(f, "the grid has {}", folded(*cells)),
             Self::FoldedCurved { cells, order, at: [x, y] } => {

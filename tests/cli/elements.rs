@@ -110,7 +110,7 @@ fn a_strict_run_takes_findings_for_errors() {
 
     let strict = run(&scratch, "--strict");
 
-    strict.fails(1, "error: the grids do not fit each other, 2 findings: the gap between");
+    strict.fails(1, "error: 2 findings are errors here: the gap between");
     strict.fails(1, "hint: element.main.grid.nj: 10 are wanted");
     assert!(strict.stdout.starts_with("wing: FAILED, unfit\n"), "{strict:?}");
     let names = scratch.names("output/wing");

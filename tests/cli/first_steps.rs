@@ -249,6 +249,7 @@ fn a_wake_that_leaves_few_points_to_the_section_is_a_finding() {
     scratch.run(&format!("{arguments} --backend cpu --strict")).fails(1, found);
     let checked = scratch.run(&format!("check {arguments}"));
     assert!(checked.code == 0 && checked.stderr.contains(found), "{checked:?}");
+    assert_eq!(scratch.run(&format!("check {arguments} --strict")).code, 1);
 }
 
 #[test]

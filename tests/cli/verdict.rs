@@ -136,7 +136,11 @@ fn growth_is_a_finding_and_beyond_its_limit_an_error() {
     let along_i = "along i, more than 2, at (1.0010, -0.0009); grid.first_cell: at most 3.1e-4, the \
                    shortest cell of the wall\n";
     run(blunt).succeeds_with(along_i);
-    run("--strict").fails(1, &format!("error: what was found does not fit: {along_j}"));
+    let check = "check wing.toml --set grid.first_cell=1e-6";
+    assert_eq!(scratch.run(check).code, 0);
+    let strict = scratch.run(&format!("{check} --strict"));
+    assert_eq!(strict.code, 1, "the growth of the layers is known before the solve: {strict:?}");
+    run("--strict").fails(1, &format!("error: a finding is an error here: {along_j}"));
     limited.fails(1, "the largest growth along j is 5.517, above 4\nhint: grid.nj: ");
     assert!(!limited.stderr.contains("tried"), "{}", limited.stderr);
     assert!(!allowed.stderr.contains("grow"), "{}", allowed.stderr);
