@@ -63,7 +63,8 @@ class Keys(TypedDict, total=False):
     times as much as the points beside it, so that a bend with few points has none. Unset, the contour is
     smooth except at its trailing edge. (degrees, default not set)"""
     angle: float | None
-    """geometry: Angle of attack: the section is turned nose up about (0.25, 0). (degrees, default 0)"""
+    """geometry: Angle of attack: the section is turned nose up about (0.25, 0). Beyond 75 degrees
+    ``grid.topology = "auto"`` is O. (degrees, default 0)"""
     chord: float | None
     """geometry: Length of the chord, or of the reference length, in the files written. All lengths of the
     case and of the report stay in chords. (your unit, default 1)"""
@@ -108,9 +109,10 @@ class Keys(TypedDict, total=False):
     topology: Literal["O", "C", "auto", "half"] | None
     """grid: Shape of the grid: ``O``, whose lines close around the body, or ``C``, whose lines begin and
     end in the outflow, with a cut behind the edge. ``auto`` is C for a trailing edge that is sharp, and O
-    for one that has a base or is round, for a contour without an edge, and with ``reach`` or ``seam``;
-    keys of the wake are then refused. ``half`` is the half of an O-grid beside the plane of symmetry of a
-    symmetric section: its upper half, or the right half of a body's cross-section. (default "auto")"""
+    for one that has a base or is round, for a contour without an edge, for a section turned by more than
+    75 degrees, and with ``reach`` or ``seam``; keys of the wake are then refused. ``half`` is the half of
+    an O-grid beside the plane of symmetry of a symmetric section: its upper half, or the right half of a
+    body's cross-section. (default "auto")"""
     ni: int | None
     """grid: Points of the line along the wall: at least 17 on an O-grid, 21 on a C-grid, on half a grid
     9; without a cut after refinement. O-grid: ``ni - 1`` cells around the body, the first and the last

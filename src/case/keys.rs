@@ -75,7 +75,7 @@ keys! {
             each, and points gather there as at the trailing edge. A corner turns three times as much as the points beside it, \
             so that a bend with few points has none. Unset, the contour is smooth except at its trailing edge.";
         angle: f64 = real(closed(-180.0), closed(180.0)), Real(0.0), "degrees";
-            "Angle of attack: the section is turned nose up about (0.25, 0).";
+            "Angle of attack: the section is turned nose up about (0.25, 0). Beyond 75 degrees `grid.topology = \"auto\"` is O.";
         chord: f64 = real(closed(1e-6), closed(1e9)), Real(1.0), "your unit";
             "Length of the chord, or of the reference length, in the files written. All lengths of \
             the case and of the report stay in chords.";
@@ -149,10 +149,10 @@ keys! {
     }: "Size of the grid and spacing of its points. Lengths are in chords." {
         topology: TopologyChoice = KeyKind::Word(&["O", "C", "auto", "half"]), Word("auto"), "";
             "Shape of the grid: `O`, whose lines close around the body, or `C`, whose lines begin and end in the \
-            outflow, with a cut behind the edge. `auto` is C for a trailing edge that is sharp, and O for one that \
-            has a base or is round, for a contour without an edge, and with `reach` or `seam`; keys of the wake are \
-            then refused. `half` is the half of an O-grid beside the plane of symmetry of a symmetric section: its \
-            upper half, or the right half of a body's cross-section.";
+            outflow, with a cut behind the edge. `auto` is C for a trailing edge that is sharp, and O for one that has a base \
+            or is round, for a contour without an edge, for a section turned by more than 75 degrees, and with `reach` or \
+            `seam`; keys of the wake are then refused. `half` is the half of an O-grid beside the plane of symmetry of a \
+            symmetric section: its upper half, or the right half of a body's cross-section.";
         ni: usize = integer(9, 1_000_000), Integer(257), "points";
             "Points of the line along the wall: at least 17 on an O-grid, 21 on a C-grid, on half a grid 9; without \
             a cut after refinement. O-grid: `ni - 1` cells around the body, the first and the last \

@@ -1,4 +1,5 @@
-//! The shape of the grid where `auto` chooses it: a C-grid around a section with a sharp trailing edge, else an O-grid.
+//! The shape of the grid where `auto` chooses it: a C-grid around a section with a sharp trailing edge that is turned by
+//! no more than [`MOST_TURN`], else an O-grid.
 
 use super::defaults::{ROUND_EDGE, wake_cells};
 use super::entries::Given;
@@ -16,6 +17,10 @@ pub(super) const LEAST_SECTION: usize = 17;
 /// Largest distance of the end of a cut from y = 0, as a share of the far field: lines are moved onto that by the
 /// square of their length, which folds cells that are moved back by more than half of it.
 const MOST_RISE: f64 = 0.45;
+
+/// Largest angle of the chord line against the x axis, degrees, at which `auto` is a C-grid: the cut leaves the edge along
+/// the chord and bends to the outflow. At 80 degrees the march from it folds.
+const MOST_TURN: f64 = 75.0;
 
 /// Keys of the wake of a C-grid.
 pub(super) const WAKE: [&str; 5] = [
@@ -37,6 +42,7 @@ const BASE: Closed = Closed(
     "the trailing edge has a base",
     ", or close the base by geometry.trailing_edge = \"wedge\"",
 );
+const TURNED: Closed = Closed("the section is turned by more than 75 degrees", "");
 const ROUND: Closed = Closed("the trailing edge is round", ", or choose grid.topology = \"C\"");
 
 impl Closed {
@@ -84,6 +90,7 @@ impl Case {
             TopologyChoice::O | TopologyChoice::Half => return Ok(None),
             TopologyChoice::C => return Ok(grid.wake),
             TopologyChoice::Auto if grid.reach.is_some() => REACH,
+            TopologyChoice::Auto if closes && self.is_turned() => TURNED,
             TopologyChoice::Auto if closes => {
                 // The angle of a round edge may lie on either side of half a turn.
                 let curve = CubicSpline::through(&airfoil.points)?;
@@ -104,6 +111,12 @@ impl Case {
         };
         let Some(key) = WAKE.into_iter().find(|key| self.places.has(key)) else { return Ok(None) };
         Err(GeometryError::NoWake { key, reason: closed.0, remedy: closed.remedy(key) })
+    }
+
+    /// Whether the section is turned too far for the cut of a C-grid.
+    fn is_turned(&self) -> bool {
+        let turn = self.geometry.angle + self.geometry.in_file.nose_up;
+        turn.to_radians().cos() < MOST_TURN.to_radians().cos()
     }
 
     /// The wall, continued from cells of length `spacing` along the cut, or the interfaces to the block behind a base.
@@ -143,6 +156,7 @@ impl Case {
             _ if self.geometry.trailing_edge == TrailingEdge::Rounded => ("O-grid", ROUND.0),
             _ if self.grid.base_cells.is_some() => ("O-grid", BASE.0),
             _ if self.places.has("grid.seam") => ("O-grid", SEAM.0),
+            _ if self.is_turned() => ("O-grid", TURNED.0),
             _ => ("O-grid", ROUND.0),
         };
         if chosen { format!("{name}, since {reason}") } else { name.to_owned() }

@@ -43,6 +43,9 @@ fn auto_is_c_for_a_sharp_edge_and_o_for_every_other() {
     let file = |name: &str| format!("file = \"{}/{name}\"", env!("CARGO_MANIFEST_DIR"));
     let (e387, tasopt) =
         (file("cases/airfoils/e387.dat"), file("tests/data/airfoils/tasopt-b.dat"));
+    let turned = |angle: f64| format!("{naca}\nangle = {angle:?}");
+    // By 38 degrees, nose up.
+    let pitched = file("tests/data/airfoils/pitched-38deg-mm.csv") + "\ntrailing_edge = \"wedge\"";
     let (c, o) = (Some(56), None);
     for (geometry, grid, wake) in [
         (naca, "", c),
@@ -74,6 +77,14 @@ fn auto_is_c_for_a_sharp_edge_and_o_for_every_other() {
         (naca, "points_upper = 101\npoints_lower = 81", Some(64)),
         (&wedge(2e-2), "points_upper = 101\npoints_lower = 81", o),
         (naca, "layers = { count = 20 }", c),
+        (&turned(75.0), "", c),
+        (&turned(-75.0), "", c),
+        (&turned(75.1), "", o),
+        (&turned(-90.0), "", o),
+        (&turned(180.0), "", o),
+        (&pitched, "", c),
+        (&format!("{pitched}\nangle = 40.0"), "", o),
+        (&format!("{pitched}\nangle = -90.0"), "", c),
         (naca, "clusters = [{ x = 0.6, spacing = 2e-3 }]\nni = 385", Some(80)),
     ] {
         for topology in ["", "topology = \"auto\"\n"] {
@@ -117,6 +128,7 @@ fn keys_of_a_wake_are_refused_where_auto_is_an_o_grid() {
         (wedge(2e-2), "wake = 40"),
         (wedge(2e-2), "wall_points = \"as-given\"\nwake_first_cell = 1e-3"),
         (round(), "topology = \"auto\"\nwake_length = 5.0"),
+        (format!("{naca}\nangle = 90.0"), "wake = 40"),
     ]
     .map(|(geometry, grid)| {
         let error = with(&geometry, grid).unwrap().settle().err().unwrap();
@@ -129,6 +141,8 @@ fn keys_of_a_wake_are_refused_where_auto_is_an_o_grid() {
     hint: leave grid.wake_first_cell out
     wing.toml:5: grid.wake_length: a C-grid was expected; this is an O-grid, since the trailing edge is round
     hint: leave grid.wake_length out, or choose grid.topology = "C"
+    wing.toml:5: grid.wake: a C-grid was expected; this is an O-grid, since the section is turned by more than 75 degrees
+    hint: leave grid.wake out
     "#);
     // The remedies.
     assert!(with(blunt, "").unwrap().settle().is_ok());
