@@ -130,14 +130,13 @@ impl Case {
         cascade.passage_cells.get_or_insert_with(|| cells((widths[0] * widths[1]).sqrt()));
         cascade.inlet_cells.get_or_insert_with(|| cells(front - inlet));
         cascade.outlet_cells.get_or_insert_with(|| cells(outlet - rear));
-        for (name, value, room) in
-            [("inlet_x", inlet, front - inlet), ("outlet_x", outlet, outlet - rear)]
-        {
-            // The outer line of the O-grid lies between.
-            if room <= 2.0 * self.grid.reach.unwrap_or(0.0) {
-                let expected = "a place two grid.reach and more away from the blade";
-                return Err(GeometryError::Spacing { name, value, expected });
-            }
+        // The outer line of the O-grid lies between.
+        let least = 2.0 * self.grid.reach.unwrap_or(0.0);
+        if front - inlet <= least {
+            return Err(GeometryError::InletNear { x: inlet, most: front - least });
+        }
+        if outlet - rear <= least {
+            return Err(GeometryError::OutletNear { x: outlet, least: rear + least });
         }
         Ok(Some(nodes))
     }

@@ -287,6 +287,10 @@ impl Case {
             }
             GeometryError::TooFewForBox { .. } => &["grid.ni", "domain.box", "domain.piece"],
             GeometryError::Passage { .. } => &["cascade.pitch"],
+            GeometryError::InletNear { .. } => &["cascade.inlet_x", "grid.reach", "cascade.pitch"],
+            GeometryError::OutletNear { .. } => {
+                &["cascade.outlet_x", "grid.reach", "cascade.pitch"]
+            }
             GeometryError::PassagePoints { .. } => &["grid.ni", "cascade.pitch"],
             GeometryError::CutLeaves { .. } => &["grid.wake_direction", "grid.far_field"],
             GeometryError::FlapRadius { .. } => &["geometry.flap.radius", "geometry.flap"],

@@ -92,6 +92,14 @@ errors! {
         #[error("{ni} points leave too few cells to the sides of the passage between two blades")]
         #[hint("raise grid.ni, choose grid.points_upper and points_lower, or a lower cascade.pitch")]
         PassagePoints { ni: usize },
+        /// Places in chords.
+        #[error("cascade.inlet_x = {x:.4}: less than {most:.4} was expected, two grid.reach ahead of the blade")]
+        #[hint("choose a smaller cascade.inlet_x, or a smaller grid.reach")]
+        InletNear { x: f64, most: f64 },
+        /// Places in chords.
+        #[error("cascade.outlet_x = {x:.4}: more than {least:.4} was expected, two grid.reach behind the blade")]
+        #[hint("choose a larger cascade.outlet_x, or a smaller grid.reach")]
+        OutletNear { x: f64, least: f64 },
         /// `radius`: as given or by default, chords.
         #[error("flap radius {radius:.4}: between {least:.4} and {most:.4} chords were expected")]
         #[hint("choose a radius in that range, a smaller deflection, or a hinge farther ahead")]

@@ -262,3 +262,42 @@ fn the_default_of_the_cut_makes_cells_of_the_order() {
 
     assert_eq!([1, 2, 3, 4].map(wake), [40, 40, 39, 40]);
 }
+
+/// The outer line of the O-grid lies between a plane and the blade.
+#[test]
+fn a_plane_too_near_a_blade_is_refused_at_its_key_or_that_of_the_outer_line() {
+    let settle = |keys: &str| {
+        let text = format!("[geometry]\nnaca = \"0012\"\n[grid]\nni = 129\nnj = 33\n{keys}\n");
+        resolve(&text).unwrap().settle().map(drop)
+    };
+    let refused = [
+        "[cascade]\npitch = 0.9\ninlet_x = -0.06",
+        "[cascade]\npitch = 0.9\noutlet_x = 1.06",
+        "reach = 0.3\n[cascade]\npitch = 0.9",
+        "[cascade]\npitch = 9.0",
+    ]
+    .map(|keys| {
+        let error = settle(keys).unwrap_err();
+        format!("{error}\nhint: {}", error.hint().unwrap())
+    });
+
+    insta::assert_snapshot!(refused.join("\n"), @r#"
+    wing.toml:8: cascade.inlet_x = -0.0600: less than -0.0900 was expected, two grid.reach ahead of the blade
+    hint: choose a smaller cascade.inlet_x, or a smaller grid.reach
+    wing.toml:8: cascade.outlet_x = 1.0600: more than 1.0900 was expected, two grid.reach behind the blade
+    hint: choose a larger cascade.outlet_x, or a smaller grid.reach
+    wing.toml:6: cascade.inlet_x = -0.4000: less than -0.6000 was expected, two grid.reach ahead of the blade
+    hint: choose a smaller cascade.inlet_x, or a smaller grid.reach
+    wing.toml:7: cascade.inlet_x = -0.4000: less than -0.9000 was expected, two grid.reach ahead of the blade
+    hint: choose a smaller cascade.inlet_x, or a smaller grid.reach
+    "#);
+    // The remedies.
+    for keys in [
+        "[cascade]\npitch = 0.9\ninlet_x = -0.1",
+        "reach = 0.02\n[cascade]\npitch = 0.9\noutlet_x = 1.06",
+        "reach = 0.3\n[cascade]\npitch = 0.9\ninlet_x = -0.7\noutlet_x = 1.7",
+        "reach = 0.1\n[cascade]\npitch = 9.0",
+    ] {
+        settle(keys).unwrap();
+    }
+}
