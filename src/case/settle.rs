@@ -7,9 +7,9 @@ use crate::diagnostics::errors;
 use crate::geometry::vector::{distance, middle};
 use crate::geometry::{
     Airfoil, BaseCells, BoundaryPoints, ClosedContour, FileFrame, GeometryError, Heights,
-    LEAST_GAP, Repairs, SurfaceSettings, TrailingEdge, airfoil_from_naca, contour_from_file,
-    distribute, distribute_closed, distribute_closed_relaxed, edge_gap, read_file, read_points,
-    set_edge_thickness, symmetrise,
+    LEAST_GAP, Placing, Repairs, SurfaceSettings, TrailingEdge, airfoil_from_naca,
+    contour_from_file, distribute, distribute_closed, distribute_closed_relaxed, edge_gap,
+    read_file, read_points, set_edge_thickness, symmetrise,
 };
 use crate::grid::{FAR_FIELD_CENTRE, Topology};
 
@@ -58,7 +58,8 @@ impl Case {
     fn read_body(&self, geometry: &mut GeometryOptions) -> Result<BodyContour, GeometryError> {
         let GeometryOptions { smooth, edge_thickness, .. } = *geometry;
         let keep_coordinates = self.grid.wall_points == WallPoints::AsGiven;
-        let repairs = Repairs { smooth, edge_thickness, keep_coordinates };
+        let placing = self.placing();
+        let repairs = Repairs { smooth, edge_thickness, keep_coordinates, placing };
         let of_formula = |mut airfoil: Airfoil| {
             if let Some(thickness) = edge_thickness {
                 set_edge_thickness(&mut airfoil, thickness);
@@ -82,6 +83,22 @@ impl Case {
             flap.deflect(&mut airfoil)?;
         }
         Ok(BodyContour::Airfoil(airfoil))
+    }
+
+    /// What decides where the section stands, of an element by the keys beside its name.
+    fn placing(&self) -> Placing {
+        let frame = self.places.given.get("element.frame");
+        if self.geometry.frame == Frame::File
+            || frame.is_some_and(|given| given.value.contains("file"))
+        {
+            Placing::File
+        } else if self.places.within.is_empty() {
+            Placing::Section
+        } else if self.places.has("element.rigging.to") {
+            Placing::Rigging
+        } else {
+            Placing::Element
+        }
     }
 
     fn settled(self, body: BodyContour) -> Result<Problem, GeometryError> {

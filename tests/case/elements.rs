@@ -152,6 +152,28 @@ fn coordinates_stand_where_their_file_has_them() {
     let [low, high] = placed.elements[1].wall().bounds();
     assert!((low[0] - 1.0).abs() < 1e-12 && (high[0] - 2.0).abs() < 1e-12, "{low:?} {high:?}");
     assert!(low[1] > 0.0 && high[1] < 0.2, "{low:?} {high:?}");
+    assert_eq!(placed.elements[1].problem.notices, [""; 0], "nothing was moved");
+}
+
+/// Notes on a section that is pitched in its file name the keys that its element has for its place.
+#[test]
+fn notes_on_a_pitched_section_name_the_keys_of_its_element() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/airfoils/pitched-38deg-mm.csv");
+    let notes = |keys: &str| {
+        let element =
+            format!("[[element]]\nname = \"aft\"\ngeometry = {{ file = '{file}' }}\n{keys}\n");
+        let placed = resolve_set(&[MAIN, &element, "[background]\n"].concat(), &[]).settle();
+        placed.unwrap().elements[1].problem.notices.join("\n")
+    };
+
+    let at = notes("chord = 0.3\nat = [1.5, -0.1]");
+    let rigged = notes(&["chord = 0.3\n", RIGGING].concat());
+
+    let remedy = "keeps that angle; angle = -38.25 lays it along x, frame = \"file\" keeps";
+    assert!(at.contains(remedy), "{at}");
+    assert!(rigged.contains("scaled by that length and keeps that angle."), "{rigged}");
+    // The remedy.
+    notes("chord = 0.3\nangle = -38.25\nat = [1.5, -0.1]");
 }
 
 #[test]

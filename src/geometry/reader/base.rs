@@ -98,14 +98,19 @@ impl ChordExtent {
         (row.at[0] - self.left) / self.chord
     }
 
-    /// Scales the section to unit chord from x = 0, and y by the same factor.
-    pub(super) fn scale(&self, rows: &mut [XyRow], notes: &mut Vec<String>) {
+    /// The note on a section that does not reach from 0 to 1.
+    pub(super) fn note(&self) -> Option<String> {
         let Self { left, right, chord } = *self;
-        if left.abs() + (chord - 1.0).abs() > 0.0 {
-            notes.push(format!(
-                "The section reached from x = {left} to {right}; it was moved and scaled to 0 and 1.",
-            ));
-        }
+        (left.abs() + (chord - 1.0).abs() > 0.0).then(|| {
+            format!(
+                "The section reached from x = {left} to {right}; it was moved and scaled to 0 and 1."
+            )
+        })
+    }
+
+    /// Scales the section to unit chord from x = 0, and y by the same factor.
+    pub(super) fn scale(&self, rows: &mut [XyRow]) {
+        let Self { left, chord, .. } = *self;
         for row in rows.iter_mut() {
             row.at = [(row.at[0] - left) / chord, row.at[1] / chord];
         }

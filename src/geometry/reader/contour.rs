@@ -2,7 +2,7 @@
 
 use super::base::{self, ChordExtent, extent};
 use super::rows::XyRow;
-use super::{FileFrame, Repairs};
+use super::{FileFrame, Placing, Repairs};
 use crate::geometry::error::{FileProblem, LEAST_POINTS, Refusal};
 use crate::geometry::polygon::first_crossing;
 use crate::geometry::section::part_surfaces;
@@ -45,11 +45,7 @@ pub(super) fn airfoil(
     });
     let (rows, crossing, frame) = if let Some((rows, frame)) = pitched {
         notes.append(&mut said);
-        notes.push(format!(
-            "The chord line is {:.6} long at {:.2} degrees, nose up: the section was scaled by that length and keeps \
-             that angle; geometry.angle = {:.2} lays it along x, geometry.frame = \"file\" keeps the file's frame.",
-            frame.chord, frame.nose_up, -frame.nose_up
-        ));
+        notes.extend(repairs.placing.note(&frame));
         let crossing = check_crossing(&rows);
         (rows, crossing, frame)
     } else {
@@ -60,11 +56,35 @@ pub(super) fn airfoil(
         if repairs.keep_coordinates && left.abs() <= KEPT && (chord - 1.0).abs() <= KEPT {
             (rows, crossing, FileFrame::default())
         } else {
-            frame.scale(&mut rows, notes);
+            notes.extend(frame.note().filter(|_| repairs.placing != Placing::File));
+            frame.scale(&mut rows);
             (rows, crossing, FileFrame { at: [left, 0.0], chord, nose_up: 0.0 })
         }
     };
     Ok((repaired(rows, crossing, step / frame.chord, repairs, notes)?, frame))
+}
+
+impl Placing {
+    /// The note on a section that is pitched in its file.
+    fn note(self, frame: &FileFrame) -> Option<String> {
+        let FileFrame { chord, nose_up, .. } = frame;
+        let keys = |of: &str| {
+            format!(
+                "; {of}angle = {:.2} lays it along x, {of}frame = \"file\" keeps the file's frame",
+                -nose_up
+            )
+        };
+        let remedy = match self {
+            Self::Section => keys("geometry."),
+            Self::Element => keys(""),
+            Self::Rigging => String::new(),
+            Self::File => return None,
+        };
+        Some(format!(
+            "The chord line is {chord:.6} long at {nose_up:.2} degrees, nose up: the section was scaled by that length and \
+             keeps that angle{remedy}."
+        ))
+    }
 }
 
 /// The points of a contour of unit chord after the requested smoothing and opening of the edge, where an overlap is

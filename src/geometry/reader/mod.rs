@@ -61,6 +61,22 @@ pub(crate) struct Repairs {
     pub(crate) edge_thickness: Option<f64>,
     /// True if points whose chord is within 10 % of 0 to 1 keep their coordinates.
     pub(crate) keep_coordinates: bool,
+    /// What decides where the section stands.
+    pub(crate) placing: Placing,
+}
+
+/// What decides where a section stands: notes name its keys.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Placing {
+    /// Keys of `[geometry]`.
+    #[default]
+    Section,
+    /// Keys of its element.
+    Element,
+    /// The rigging of its element.
+    Rigging,
+    /// Its file, in which the grid stands too.
+    File,
 }
 
 /// Position in its file of a section that was shifted, scaled to 0 ≤ x ≤ 1, and turned if it was pitched.
