@@ -65,7 +65,7 @@ enum Command {
     Convert(convert::ConvertArguments),
     /// Move a grid with its wall, or differentiate it.
     Move(Box<movement::MoveArguments>),
-    /// Measure a plane structured grid of one block.
+    /// Measure a plane structured grid of one zone or several.
     Quality(quality::QualityArguments),
     /// Make a plane structured grid of one block better.
     Smooth(smooth::SmoothArguments),

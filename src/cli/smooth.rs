@@ -22,7 +22,7 @@ use super::{CommandFailure, code_if, parse_set};
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("help/smooth.txt").trim_ascii_end())]
 pub(super) struct SmoothArguments {
-    /// A mesh of one block: a Plot3D, .vts, .vtk, .su2, .cgns or .msh file.
+    /// A mesh of one block: a Plot3D, .vts, .vtk, .su2, .cgns, .msh or Tecplot file, or the folder of an OpenFOAM case.
     #[arg(value_name = "MESH")]
     mesh: PathBuf,
     /// The file to write.
