@@ -111,7 +111,9 @@ impl CheckArguments {
         let growth = problem.case.layer_law().growth(problem.case.grid.nj).unwrap_or(1.0);
         let mut found = problem.findings("");
         found.extend(problem.growth_findings([1.0, growth], &[]));
-        found.iter().for_each(|finding| terminal.note(&finding.to_string()));
+        for finding in &found {
+            terminal.note(&finding.to_string());
+        }
         terminal.result(&summary(&problem, &estimate))?;
         Ok(code_if(!self.strict || found.is_empty()))
     }
