@@ -139,6 +139,7 @@ fn a_cascade_is_summed_up_with_all_its_blocks() {
     let scratch = Scratch::with_case(case);
 
     let run = scratch.run(&format!("wing.toml {COARSE}")).succeeds();
+    let page = scratch.text("output/wing/report.html");
     let sizes = COARSE.trim_start_matches("--backend cpu ");
     let check = scratch.run(&format!("check wing.toml {sizes}")).succeeds();
     let table = scratch.run(&format!("run wing.toml {COARSE} {NO_PICTURES}")).succeeds();
@@ -148,7 +149,6 @@ fn a_cascade_is_summed_up_with_all_its_blocks() {
     has(&run, &[blocks]);
     has(&check, &[blocks, "\n  cells         2816\n"]);
     has(&table, &["  65 x 33 + 3 blocks  "]);
-    let page = scratch.text("output/wing/report.html");
     assert!(page.contains("<b>2816</b><span>cells</span>"), "{page}");
     assert!(!run.contains("far field") && !page.contains("far field from"), "{run}");
 }
