@@ -65,9 +65,8 @@ impl Problem {
     fn remedy_along_i(&self, growth: f64) -> Option<Remedy> {
         let (first_cell, lengths) = (self.case.grid.first_cell, self.lengths());
         let shortest = lengths.iter().copied().fold(f64::INFINITY, f64::min);
-        let edge = self.remedy_at_edge(&lengths);
-        if edge.is_some() {
-            edge
+        if let Some(edge) = self.remedy_at_edge(&lengths) {
+            Some(edge)
         } else if self.heights.is_some() {
             let remedy = "heights that vary less from point to point can help";
             Some(("grid.first_cell", remedy.into()))
@@ -77,7 +76,7 @@ impl Problem {
         } else if self.has_outer_wall() {
             Some((BOX.0, BOX.1.into()))
         } else {
-            // The growth is that of the line j = 0, not of the lines off it.
+            // More points lessen the growth of the line j = 0 itself, not that of the lines off it.
             let of_line = growth - 1.0 < 1.5 * (largest_ratio(&lengths) - 1.0);
             (of_line && self.is_spaced()).then(|| ("grid.ni", "more points lessen it".into()))
         }
@@ -88,9 +87,10 @@ impl Problem {
         // The grid grows faster than the law where lines draw together.
         let law = self.case.layer_law();
         let share = law.growth(grid.nj).map(|found| found.ln() / growth.ln());
-        let edge = self.remedy_at_edge(&self.lengths());
-        if edge.is_some() && share.is_some_and(|share| share < 0.5) {
-            return edge;
+        if share.is_some_and(|share| share < 0.5)
+            && let Some(edge) = self.remedy_at_edge(&self.lengths())
+        {
+            return Some(edge);
         }
         if self.enclosed.is_some() {
             return Some((BOX.0, BOX.1.into()));
