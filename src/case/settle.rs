@@ -85,7 +85,7 @@ impl Case {
         Ok(BodyContour::Airfoil(airfoil))
     }
 
-    /// What decides where the section stands, of an element by the keys beside its name.
+    /// Tells which keys place the section: those of an element stand beside its name.
     fn placing(&self) -> Placing {
         let frame = self.places.given.get("element.frame");
         if self.geometry.frame == Frame::File

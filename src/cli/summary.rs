@@ -114,7 +114,7 @@ pub(super) fn passage(blade: usize, around: &[[usize; 2]]) -> String {
     format!("  blocks        {}; {cells} cells in all\n", sizes.join(", "))
 }
 
-/// The cells of a grid of so many and of blocks of these nodes.
+/// The number of cells of a grid and of blocks beside it, whose numbers of nodes are given.
 pub(super) fn all_cells(cells: usize, blocks: &[[usize; 2]]) -> usize {
     cells + blocks.iter().map(|[ni, nj]| (ni - 1) * (nj - 1)).sum::<usize>()
 }

@@ -18,8 +18,8 @@ fn edge(a: usize, b: usize) -> Edge {
     [a.min(b), a.max(b)]
 }
 
-/// The plane blocks of cells of an order, each by its points in gmsh's order from a corner counter-clockwise; `patches` are
-/// those of edges on their rim, whose two points are in rising order.
+/// Joins cells of one order to plane blocks. A cell is given by its points in gmsh's order, counter-clockwise from a corner;
+/// `patches` are those of edges on the rim, whose two points are in rising order.
 ///
 /// Cells in rows keep their order, which several blocks and curved cells must have. A cut between two sides of a block, as in
 /// the wake of a C-grid, begins at a point of the rim around which four cells lie; a block that closes around a body is cut

@@ -61,11 +61,11 @@ pub(crate) struct Repairs {
     pub(crate) edge_thickness: Option<f64>,
     /// True if points whose chord is within 10 % of 0 to 1 keep their coordinates.
     pub(crate) keep_coordinates: bool,
-    /// What decides where the section stands.
+    /// The keys that place the section.
     pub(crate) placing: Placing,
 }
 
-/// What decides where a section stands: notes name its keys.
+/// The keys that place a section, which notes on its place name.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Placing {
     /// Keys of `[geometry]`.
@@ -75,7 +75,7 @@ pub(crate) enum Placing {
     Element,
     /// The rigging of its element.
     Rigging,
-    /// Its file, in which the grid stands too.
+    /// None: the grid stands where the file has the section.
     File,
 }
 
