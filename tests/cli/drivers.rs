@@ -45,8 +45,8 @@ fn run(machine: &Scratch, arguments: &str) -> Finished {
     Finished::from(machine.command(arguments).env("LD_LIBRARY_PATH", machine.path("")))
 }
 
-/// A driver made with these definitions is refused with this message if a GPU is requested, the CPU is used if
-/// the choice is automatic, and the libraries are still listed.
+/// A driver made with these definitions is refused with this message if a GPU is requested, and the libraries are
+/// still listed.
 #[test]
 fn drivers_that_cannot_be_used_are_refused_with_their_reason() {
     for (definitions, message, hint) in [
@@ -88,12 +88,23 @@ fn drivers_that_cannot_be_used_are_refused_with_their_reason() {
         asked_for.fails(3, message);
         asked_for.fails(3, hint);
         assert!(!machine.path("output").exists(), "files of a run that was refused");
-        let left_open = run(machine, &format!("{LARGE} --backend auto"));
-        for part in ["the limit of 1 Newton step was reached", "running on the CPU: ", message] {
-            left_open.fails(1, part);
-        }
         let listed = run(machine, "devices").succeeds();
         assert!(listed.contains("NVRTC     CUDA 13.0"), "{listed}");
+    }
+}
+
+/// If the choice is automatic, the CPU takes the place of any driver that is refused.
+#[test]
+fn the_cpu_is_used_where_the_driver_cannot_be() {
+    for (definitions, reason) in [
+        (&["VERSION=13000", "INIT=803"][..], "the NVIDIA driver does not start"),
+        (&["FOREIGN", "INIT=0"], "no NVIDIA driver was found"),
+    ] {
+        let solved = run(&machine(definitions), &format!("{LARGE} --backend auto"));
+
+        for part in ["the limit of 1 Newton step was reached", "running on the CPU: ", reason] {
+            solved.fails(1, part);
+        }
     }
 }
 

@@ -225,8 +225,9 @@ fn an_element_may_have_the_name_of_anything_that_the_set_up_has() {
         setup.split(' ').map(text).collect()
     };
     let any = files("Zxqzxq");
-    let names = "WALLS ELEMENTS ENDS FORCES SEARCH BLENDS LEGENDS aWALLSb ENDS-FORCES do done for in esac \
-                 uniform nonuniform List type value functions FoamFile element a-b n";
+    // Placeholders of the templates, words of the shell, of the dictionaries and of the case, and a hyphen.
+    let names = "WALLS ELEMENTS ENDS FORCES SEARCH BLENDS LEGENDS aWALLSb ENDS-FORCES do esac uniform List \
+                 value FoamFile element n";
     for name in names.split(' ') {
         for (file, (text, any)) in setup.split(' ').zip(files(name).iter().zip(&any)) {
             assert!(*text == any.replace("Zxqzxq", name), "{name}: {file}\n{text}");
