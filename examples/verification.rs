@@ -333,11 +333,10 @@ fn initial_grid(
         along: AlongWall::default(),
     };
     let points = distribute(&airfoil(section)?, &surface)?;
-    let normals = wall_normals(&points.x, &points.y);
+    let normals = wall_normals(&points.line);
     let layers = spacing_geometric(nj, first_cell, far_field)?;
     let outline = Outline {
-        x: &points.x,
-        y: &points.y,
+        points: &points.line,
         normals: &normals,
         layers: &layers,
         outer: Outer::Circle(far_field),

@@ -31,13 +31,9 @@ pub(super) struct BladeLine {
 
 impl BladeLine {
     pub(super) fn of(grid: &Grid, passage: &BladePassage) -> Self {
-        let [x, y] = grid.line(grid.nj - 1);
-        Self {
-            normals: wall_normals(x, y),
-            points: grid.row(grid.nj - 1),
-            corners: passage.corners,
-            pitch: passage.pitch,
-        }
+        let points = grid.row(grid.nj - 1);
+        let normals = wall_normals(&points);
+        Self { points, normals, corners: passage.corners, pitch: passage.pitch }
     }
 
     /// Cells around.

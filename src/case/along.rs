@@ -2,6 +2,7 @@
 
 use super::entries::Given;
 use super::{Case, CaseError, GridOptions, Places, TopologyChoice, WallPoints, defaults};
+use crate::geometry::vector::distance;
 use crate::geometry::{
     Airfoil, AlongWall, BoundaryPoints, GeometryError, Wake, edge_closes, edge_gap, wall_as_given,
 };
@@ -131,7 +132,7 @@ impl Case {
         wake: Option<Wake>,
     ) -> Result<(BoundaryPoints, Option<Wake>, f64), GeometryError> {
         let points = wall_as_given(airfoil, self.grid.base_cells, wake.is_some())?;
-        let (n, given) = (points.x.len(), self.grid.ni);
+        let (n, given) = (points.line.len(), self.grid.ni);
         let known = self.places.has("grid.wake");
         let beside = |wake: Wake| {
             if known { wake } else { Wake { cells: defaults::wake_beside(n), ..wake } }
@@ -143,8 +144,7 @@ impl Case {
             let (expected, sum) = (self.grid.ni, "those of the section, + 2 wake on a C-grid");
             return Err(GeometryError::PointsDisagree { given, expected, sum });
         }
-        let length =
-            |k: usize| (points.x[k + 1] - points.x[k]).hypot(points.y[k + 1] - points.y[k]);
+        let length = |k: usize| distance(points.line[k], points.line[k + 1]);
         let spacing = 0.5 * (length(0) + length(n - 2));
         Ok((points, wake, spacing))
     }

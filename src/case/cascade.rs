@@ -88,11 +88,11 @@ impl Case {
         if self.cascade.is_none() || upper.is_some() {
             return Ok(even);
         }
-        let cells = even.x.len() - 1 - even.base_cells;
+        let cells = even.line.len() - 1 - even.base_cells;
         let excess = |points: &BoundaryPoints| {
             let mut turned = points.clone();
             self.turn(&mut turned);
-            let blades = self.blades(&turned, &wall_normals(&turned.x, &turned.y))?;
+            let blades = self.blades(&turned.line, &wall_normals(&turned.line))?;
             blades.corners().ok().map(|(_, excess)| excess)
         };
         let tried = SHARES.filter_map(|share| spaced(Some(cells * share / 100)).ok());
@@ -101,19 +101,19 @@ impl Case {
         Ok(found.min_by_key(|(excess, _)| *excess).map_or(even, |(_, points)| points))
     }
 
-    fn blades(&self, points: &BoundaryPoints, normals: &[[f64; 2]]) -> Option<Blades> {
+    fn blades(&self, wall: &[[f64; 2]], normals: &[[f64; 2]]) -> Option<Blades> {
         let lengths = [self.grid.reach?, self.cascade.as_ref()?.pitch];
-        Some(Blades::new(points.line(), normals, lengths, self.output.curved_order))
+        Some(Blades::new(wall.to_vec(), normals, lengths, self.output.curved_order))
     }
 
     /// Corners of the passage on the outer line; places and cells of the blocks that are not given follow from these.
     pub(super) fn settle_passage(
         &mut self,
-        points: &BoundaryPoints,
+        wall: &[[f64; 2]],
         normals: &[[f64; 2]],
         layers: &[f64],
     ) -> Result<Option<[usize; 4]>, GeometryError> {
-        let Some(blades) = self.blades(points, normals) else { return Ok(None) };
+        let Some(blades) = self.blades(wall, normals) else { return Ok(None) };
         let (nodes, _) = blades.corners()?;
         let widths = blades.widths(nodes);
         let height = layers[layers.len() - 1] - layers[layers.len() - 2];
@@ -122,7 +122,7 @@ impl Case {
         let cells =
             |length: f64| ((length / size) as usize).next_multiple_of(multiple).max(2 * multiple);
         let Some(cascade) = &mut self.cascade else { return Ok(None) };
-        let x = || points.x.iter().copied();
+        let x = || wall.iter().map(|[x, _]| *x);
         let [front, rear] =
             [x().fold(f64::INFINITY, f64::min), x().fold(f64::NEG_INFINITY, f64::max)];
         let inlet = *cascade.inlet_x.get_or_insert(front - AHEAD);

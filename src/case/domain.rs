@@ -6,7 +6,7 @@ use super::piece::PieceOptions;
 use super::pieces::{PIECE, PieceLine, pieces};
 use super::schema::shown;
 use super::{CaseError, DomainOptions, TopologyChoice};
-use crate::geometry::{BoundaryPoints, GeometryError, encloses, turned, turning};
+use crate::geometry::{GeometryError, encloses, turned, turning};
 use crate::grid::initial::Enclosed;
 use crate::grid::{Outside, SideKind, Topology};
 
@@ -225,30 +225,30 @@ impl DomainOptions {
 
     /// Whether floor or roof is near the section: lines then cross the gap to it at an angle, and control functions from
     /// such lines make a grid that grows by up to 200 at the floor, or folds (24 sections above the ground).
-    pub(super) fn is_near(&self, topology: Topology, points: &BoundaryPoints) -> bool {
-        let wall = topology.wall(points.x.len()).map(|i| [points.x[i], points.y[i]]);
-        self.pieces().room(wall) < NEAR
+    pub(super) fn is_near(&self, topology: Topology, points: &[[f64; 2]]) -> bool {
+        let wall = topology.wall(points.len());
+        self.pieces().room(points[wall].iter().copied()) < NEAR
     }
 
     /// The outer line around the line j = 0, and the walls of it, with corners in columns that are multiples of `step`.
     pub(super) fn around(
         &self,
         topology: Topology,
-        BoundaryPoints { x, y, .. }: &BoundaryPoints,
+        points: &[[f64; 2]],
         normal: [f64; 2],
         first_cell: f64,
         (step, near): (usize, Option<(usize, f64)>),
     ) -> Result<Enclosed, GeometryError> {
         let mut pieces = self.pieces();
         let (whole, mut patches) = pieces.line()?;
-        let edge = [x[0], y[0]];
-        let wall: Vec<[f64; 2]> = topology.wall(x.len()).map(|i| [x[i], y[i]]).collect();
+        let edge = points[0];
+        let wall = &points[topology.wall(points.len())];
         // The ends of a cut are on the outlet.
-        let last = x.len() - usize::from(!topology.closed());
-        let inner = (usize::from(!topology.closed())..last).map(|i| [x[i], y[i]]);
-        let beyond = inner.into_iter().find(|point| !whole.holds(*point));
-        let cut_off = whole.points().iter().copied().find(|point| encloses(&wall, *point));
-        if let Some(at) = beyond.or(cut_off) {
+        let ends = usize::from(!topology.closed());
+        let mut inner = points[ends..points.len() - ends].iter();
+        let beyond = inner.find(|point| !whole.holds(**point));
+        let cut_off = || whole.points().iter().find(|point| encloses(wall, **point));
+        if let Some(&at) = beyond.or_else(cut_off) {
             return Err(GeometryError::OutsideBox { at });
         }
         let seam = turning(normal, pieces.room([edge]));
@@ -277,14 +277,14 @@ impl DomainOptions {
         };
         let sides = line.corners().len();
         // Grids of two coarser levels keep the corners.
-        let step = if x.len() > MANY { 4 * step } else { step };
-        let too_few = || GeometryError::TooFewForBox { ni: x.len(), corners: sides };
+        let step = if points.len() > MANY { 4 * step } else { step };
+        let too_few = || GeometryError::TooFewForBox { ni: points.len(), corners: sides };
         let outside = |columns: &[usize]| {
             let sides = columns.iter().copied().zip(patches[..sides - 1].iter().copied());
             Outside { sides: sides.collect(), ends, given: Vec::new() }
         };
-        let enclosed = Enclosed::new(line, topology, (x, y), step, outside).ok_or_else(too_few)?;
-        let walls = || enclosed.outside.walls(x.len() - 1);
+        let enclosed = Enclosed::new(line, topology, points, step, outside).ok_or_else(too_few)?;
+        let walls = || enclosed.outside.walls(points.len() - 1);
         let wall = self.wall(first_cell).map(|height| (height, walls()));
         Ok(Enclosed { seam: topology.closed().then_some(seam), near, wall, ..enclosed })
     }

@@ -134,8 +134,7 @@ impl Problem {
 
     /// Lengths of the cells of the line j = 0.
     fn lengths(&self) -> Vec<f64> {
-        let line = self.points.line();
-        line.windows(2).map(|ends| distance(ends[0], ends[1])).collect()
+        self.points.line.windows(2).map(|ends| distance(ends[0], ends[1])).collect()
     }
 }
 

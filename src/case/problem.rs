@@ -65,24 +65,24 @@ impl Problem {
         notices: Vec<String>,
     ) -> Result<Self, GeometryError> {
         let half = (case.grid.topology == TopologyChoice::Half)
-            .then(|| Symmetry::of_line(&points.x, &points.y))
+            .then(|| Symmetry::of_line(&points.line))
             .transpose()?;
         let GridOptions { nj, reach, first_cell, wake_first_cell: outflow, .. } = case.grid;
         let heights = (body.is_some() || outflow.is_some()).then(|| {
             let height = |i: usize| body.as_ref().map_or(first_cell, |heights| heights[i]);
-            heights_with_wake(topology, (&points.x, &points.y), height, outflow)
+            heights_with_wake(topology, &points.line, height, outflow)
         });
-        let (wall, order) = (topology.wall(points.x.len()), case.output.curved_order);
-        if let Some(point) = cut_corner([&points.x, &points.y], &wall, order) {
+        let (wall, order) = (topology.wall(points.line.len()), case.output.curved_order);
+        if let Some(point) = cut_corner(&points.line, &wall, order) {
             return Err(GeometryError::CornerInSide { point, order });
         }
         let layers = case.layer_law().distances(nj)?;
-        let outer = reach.map(|reach| OffsetLine::around(&points.line(), reach)).transpose()?;
+        let outer = reach.map(|reach| OffsetLine::around(&points.line, reach)).transpose()?;
         let normals = if topology.closed() { wall_normals } else { open_normals };
-        let mut normals = normals(&points.x, &points.y);
+        let mut normals = normals(&points.line);
         if let Topology::Blunt { wake } = topology {
             // Lines pass through the interfaces in the direction of those of the block between them.
-            let (wall, last) = (points.line(), points.x.len() - 1);
+            let (wall, last) = (&points.line, points.line.len() - 1);
             for i in 0..wake {
                 normals[i] = unit(difference(wall[i], wall[last - i]));
                 normals[last - i] = normals[i].map(|c| -c);
@@ -95,12 +95,13 @@ impl Problem {
                 (normals[0], normals[last]) = ([0.0, -1.0], [0.0, 1.0]);
             }
             let near = case.grid.layers.map(|near| (near.count, near.growth));
-            domain.around(topology, &points, normals[0], first_cell, (order, near))
+            domain.around(topology, &points.line, normals[0], first_cell, (order, near))
         });
         let enclosed = enclosed.transpose()?;
-        let near = case.domain.as_ref().is_some_and(|domain| domain.is_near(topology, &points));
+        let near =
+            case.domain.as_ref().is_some_and(|domain| domain.is_near(topology, &points.line));
         case.control.base.get_or_insert(if near { Base::Laplace } else { Base::Marched });
-        let corners = case.settle_passage(&points, &normals, &layers)?;
+        let corners = case.settle_passage(&points.line, &normals, &layers)?;
         let wedge = None;
         Ok(Self {
             case,
@@ -122,14 +123,13 @@ impl Problem {
     /// Points of the grid that is solved for, in i and j.
     #[must_use]
     pub fn size(&self) -> [usize; 2] {
-        [self.points.x.len(), self.layers.len()]
+        [self.points.line.len(), self.layers.len()]
     }
 
     /// The data that the initial grid starts from.
     pub(crate) fn outline(&self) -> Outline<'_> {
         Outline {
-            x: &self.points.x,
-            y: &self.points.y,
+            points: &self.points.line,
             normals: &self.normals,
             layers: &self.layers,
             outer: match (&self.outer, &self.enclosed) {
@@ -147,7 +147,7 @@ impl Problem {
         // A settled case has all of them.
         let [dissipation, volume_smoothing, spread] =
             [dissipation, volume_smoothing, spread].map(Option::unwrap_or_default);
-        let margin = self.case.control.reach(self.topology.columns(self.points.x.len()));
+        let margin = self.case.control.reach(self.topology.columns(self.points.line.len()));
         InitialSettings { method, dissipation, volume_smoothing, spread, margin }
     }
 
@@ -234,22 +234,20 @@ impl Problem {
         if let Some(enclosed) = &self.enclosed {
             check_columns(&enclosed.corners, grids, output.curved_order)?;
         }
-        let BoundaryPoints { x, y, base_cells, .. } = &self.points;
-        let kept = self.half.map_or(0..=x.len() - 1, |symmetry| symmetry.kept(x.len()));
+        let BoundaryPoints { line, base_cells } = &self.points;
+        let kept = self.half.map_or(0..=line.len() - 1, |symmetry| symmetry.kept(line.len()));
         let corners = *base_cells > 0;
-        if corners { check_corners([x, y], &kept, grids, output.curved_order) } else { Ok(()) }
+        if corners { check_corners(line, &kept, grids, output.curved_order) } else { Ok(()) }
     }
 
     /// Says where the worst cell of a grid in this frame is, and the nearest corner of the wall but its edge, if it has any.
     pub(crate) fn worst_corner(&self, grid: &Grid) -> Option<String> {
-        let (x, y) = (&self.points.x, &self.points.y);
-        let base = self.points.base_cells / 2;
-        let wall = self.topology.wall(x.len());
-        let wall: Vec<[f64; 2]> =
-            (wall.start() + base..=wall.end() - base).map(|i| [x[i], y[i]]).collect();
+        let (line, base) = (&self.points.line, self.points.base_cells / 2);
+        let wall = self.topology.wall(line.len());
+        let wall = &line[wall.start() + base..=wall.end() - base];
         let worst = (!grid.x.is_empty()).then(|| worst_cells(grid, 1).pop()).flatten()?;
         let away = |k: &usize| distance(wall[*k], worst.centre);
-        let corner = corners(&wall, self.case.geometry.corners.unwrap_or(CORNER))
+        let corner = corners(wall, self.case.geometry.corners.unwrap_or(CORNER))
             .into_iter()
             .min_by(|a, b| away(a).total_cmp(&away(b)))?;
         let step = |k: usize| difference(wall[k + 1], wall[k]);

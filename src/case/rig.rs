@@ -298,7 +298,7 @@ impl CaseFile {
     ) -> Result<Option<PlacedBackground>, AssemblyError> {
         let Some(options) = &mut self.background else { return Ok(None) };
         let outer = elements.iter().flat_map(|PlacedElement { problem, placement, .. }| {
-            let line = problem.outer.iter().flat_map(|line| line.points(problem.points.x.len()));
+            let line = problem.outer.iter().flat_map(|line| line.points(problem.points.line.len()));
             placement.points(line.map(|[x, y]| [x + problem.shift[0], y + problem.shift[1]]))
         });
         let (mut low, mut high) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2]);
@@ -336,9 +336,9 @@ fn settled(element: &Element) -> Result<Problem, AssemblyError> {
 /// The wall of a problem where a placement brings it.
 fn wall(problem: &Problem, placement: &Placement) -> ElementWall {
     let points = &problem.points;
-    let line = problem.topology.wall(points.x.len());
+    let line = &points.line[problem.topology.wall(points.line.len())];
     let [dx, dy] = problem.shift;
-    let line = line.map(|i| [points.x[i] + dx, points.y[i] + dy]);
+    let line = line.iter().map(|[x, y]| [x + dx, y + dy]);
     let edge = !problem.case.geometry.contour.is_smooth();
     ElementWall::new(placement.points(line), edge, points.base_cells)
 }
@@ -371,7 +371,7 @@ fn layers(problem: &Problem, element: &Element, gap: Option<f64>, cells: usize) 
 fn median_size(elements: &[PlacedElement]) -> f64 {
     let size = |PlacedElement { problem, placement, .. }: &PlacedElement| {
         let line = problem.outer.as_ref()?;
-        let (s, cells) = (&problem.layers, problem.points.x.len() - 1);
+        let (s, cells) = (&problem.layers, problem.points.line.len() - 1);
         let height = s[s.len() - 1] - s[s.len() - 2];
         let length = line.length() / cells as f64;
         Some((placement.chord * (height * length).sqrt(), cells))

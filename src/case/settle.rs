@@ -4,7 +4,7 @@ use super::defaults::{LEAST_FIRST_CELL, LEAST_ON_BASE, WallFacts, round_off};
 use super::topology::WAKE;
 use super::{Case, Contour, Frame, GeometryOptions, Place, Problem, TopologyChoice, WallPoints};
 use crate::diagnostics::errors;
-use crate::geometry::vector::{distance, middle};
+use crate::geometry::vector::{difference, distance, middle};
 use crate::geometry::{
     Airfoil, BaseCells, BoundaryPoints, ClosedContour, FileFrame, GeometryError, Heights,
     LEAST_GAP, Placing, Repairs, SurfaceSettings, TrailingEdge, airfoil_from_naca,
@@ -175,7 +175,7 @@ impl Case {
             |points| WallFacts { wake: cut, edge: true, sharp, behind: blunt, cells: points - 1 };
         let (mut points, wake, trailing_edge_spacing, seam) = if as_given {
             let (points, wake, spacing) = self.settle_as_given(&airfoil, wake)?;
-            let (.., seam) = self.settle_defaults(facts(points.x.len()));
+            let (.., seam) = self.settle_defaults(facts(points.line.len()));
             (points, wake, spacing, seam)
         } else {
             // On each side of the middle of a base they make cells of this order.
@@ -235,8 +235,8 @@ impl Case {
             None => return Ok(self.grid.first_cell),
             Some(Heights::Points(heights)) => heights.clone(),
             Some(heights) => {
-                let (x, y) = airfoil.points.iter().rev().map(|[x, y]| (*x, *y)).unzip();
-                heights.at(&BoundaryPoints { x, y, base_cells: 0 })?
+                let line = airfoil.points.iter().rev().copied().collect();
+                heights.at(&BoundaryPoints { line, base_cells: 0 })?
             }
         };
         Ok(heights[0].max(heights[heights.len() - 1]))
@@ -265,12 +265,9 @@ impl Case {
             ));
         }
         let shift = [0, 1].map(|c| contour.centre[c] - FAR_FIELD_CENTRE[c]);
-        for (x, y) in points.x.iter_mut().zip(&mut points.y) {
-            *x -= shift[0];
-            *y -= shift[1];
-        }
+        points.line.iter_mut().for_each(|point| *point = difference(*point, shift));
         if self.grid.reach.is_none() && self.domain.is_none() {
-            check_reach(&points, self.grid.far_field)?;
+            check_reach(&points.line, self.grid.far_field)?;
         }
         notices.extend(self.geometry.contour.named(contour.notes));
         self.grid.max_turn = Some(max_turn_deg);
@@ -330,15 +327,14 @@ impl Case {
 /// Length of the wedge that closes a base, in chords.
 fn wedge(airfoil: &Airfoil, wall: &BoundaryPoints, edge: TrailingEdge) -> Option<f64> {
     let base = middle(*airfoil.points.first()?, *airfoil.points.last()?);
-    let length = distance(base, [wall.x[0], wall.y[0]]);
+    let length = distance(base, wall.line[0]);
     (edge == TrailingEdge::Wedge && length > 1e-6).then_some(length)
 }
 
 /// Refuses a body that fills half of the far field's circle.
-fn check_reach(points: &BoundaryPoints, far_field: f64) -> Result<(), GeometryError> {
-    let [cx, cy] = FAR_FIELD_CENTRE;
-    let reach = |(x, y): (&f64, &f64)| (x - cx).hypot(y - cy);
-    let least = 2.0 * points.x.iter().zip(&points.y).map(reach).fold(0.0, f64::max);
+fn check_reach(points: &[[f64; 2]], far_field: f64) -> Result<(), GeometryError> {
+    let reach = |point: &[f64; 2]| distance(FAR_FIELD_CENTRE, *point);
+    let least = 2.0 * points.iter().map(reach).fold(0.0, f64::max);
     if far_field < least {
         return Err(GeometryError::FarField { far_field, least });
     }

@@ -127,8 +127,7 @@ impl Case {
         mut wake: Wake,
         (blunt, spacing): (bool, f64),
     ) -> Result<BoundaryPoints, GeometryError> {
-        let last = wall.x.len() - 1;
-        let edge = middle([wall.x[0], wall.y[0]], [wall.x[last], wall.y[last]]);
+        let edge = middle(wall.line[0], wall.line[wall.line.len() - 1]);
         let mut room = f64::INFINITY;
         if let Some(domain) = &self.domain {
             let line = domain.pieces();
@@ -136,7 +135,7 @@ impl Case {
         }
         let line = if blunt { with_interfaces } else { with_wake };
         let points = line(airfoil, wall, &wake, (spacing, room))?;
-        let (y, most) = (points.y[0], MOST_RISE * self.grid.far_field);
+        let (y, most) = (points.line[0][1], MOST_RISE * self.grid.far_field);
         if y.abs() > most && self.domain.is_none() {
             return Err(GeometryError::CutLeaves { y, most });
         }

@@ -144,7 +144,7 @@ fn summary(problem: &Problem, estimate: &Estimate) -> String {
 fn decided(problem: &Problem) -> Result<String, fmt::Error> {
     let (case, points, mut text) = (&problem.case, &problem.points, String::new());
     let grid = &case.grid;
-    let around = problem.passage().map(|passage| passage.sizes(points.x.len() - 1));
+    let around = problem.passage().map(|passage| passage.sizes(points.line.len() - 1));
     let (blade, around) = ((grid.ni - 1) * (grid.nj - 1), around.as_ref().map_or(&[][..], |a| a));
     let (cells, span) = (all_cells(blade, around), case.output.span_cells);
     write!(text, "  cells         {cells}")?;
@@ -165,11 +165,10 @@ fn decided(problem: &Problem) -> Result<String, fmt::Error> {
         let within = problem.layers.iter().filter(|s| **s <= thickness).count() - 1;
         write!(text, "; {within} within {thickness:.2e}, a boundary layer")?;
     }
-    let line = problem.topology.wall(points.x.len());
-    let wall: Vec<[f64; 2]> = line.map(|i| [points.x[i], points.y[i]]).collect();
+    let wall = &points.line[problem.topology.wall(points.line.len())];
     write!(text, "\n  wall          {} points", wall.len())?;
     if let Some((leading, trailing)) = grid.leading_edge_spacing.zip(grid.trailing_edge_spacing) {
-        let (nose, half) = (nose(&wall), points.base_cells / 2);
+        let (nose, half) = (nose(wall), points.base_cells / 2);
         let [upper, lower] = [wall.len() - nose - half, nose + 1 - half];
         write!(text, ", {upper} on the upper and {lower} on the lower surface")?;
         if half > 0 {

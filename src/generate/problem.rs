@@ -146,7 +146,7 @@ impl Problem {
         mut nodes: B::Grid,
         converged: bool,
     ) -> Result<B::Grid, DeviceError> {
-        let found = || Symmetry::of_line(&self.points.x, &self.points.y).ok();
+        let found = || Symmetry::of_line(&self.points.line).ok();
         let same = |(a, b): (&f64, &f64)| (a / b - 1.0).abs() < 1e-9;
         let even = self.heights.as_ref().is_none_or(|h| h.iter().zip(h.iter().rev()).all(same));
         if let Some(symmetry) =

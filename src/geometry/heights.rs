@@ -75,7 +75,8 @@ impl Heights {
     /// # Errors
     /// [`GeometryError::Heights`] for another number of heights than points.
     pub fn at(&self, wall: &BoundaryPoints) -> Result<Vec<f64>, GeometryError> {
-        let (points, cells) = (wall.x.len(), wall.x.len() - 1);
+        let (x, points) = (|i: usize| wall.line[i][0], wall.line.len());
+        let cells = points - 1;
         let (upper, lower) = match self {
             Self::Same(height) => return Ok(vec![*height; points]),
             Self::Points(heights) if heights.len() == points => return Ok(heights.clone()),
@@ -85,14 +86,14 @@ impl Heights {
             Self::Along(both) => (both, both),
             Self::Surfaces { upper, lower } => (upper, lower),
         };
-        let foremost = |a: &usize, b: &usize| wall.x[*a].total_cmp(&wall.x[*b]);
+        let foremost = |a: &usize, b: &usize| x(*a).total_cmp(&x(*b));
         let nose = (0..cells).min_by(foremost).unwrap_or(0);
         // A smooth contour begins anywhere.
         let rear = (0..cells).max_by(foremost).filter(|_| wall.base_cells == 0).unwrap_or(0);
-        let [least, most] = [nose, rear].map(|i| wall.x[i]);
+        let [least, most] = [nose, rear].map(x);
         let from_rear = |i: usize| (i + cells - rear) % cells;
         let half = wall.base_cells / 2;
-        let place = |i: usize| (wall.x[i] - least) / (most - least);
+        let place = |i: usize| (x(i) - least) / (most - least);
         // The share of the upper surface in a height.
         let weight = |i: usize| {
             let (k, place) = (from_rear(i), place(i));

@@ -91,23 +91,8 @@ pub struct Airfoil {
 /// runs from its end around the section and back to it; both sides of a cut have the same points bit for bit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoundaryPoints {
-    /// x in chords; the last point repeats the first bit for bit.
-    pub x: Vec<f64>,
-    /// y in chords.
-    pub y: Vec<f64>,
+    /// The points in their order, in chords; the last one repeats the first bit for bit.
+    pub line: Vec<[f64; 2]>,
     /// Cells on the base or cap of a blunt or rounded edge, 0 if the edge is a point.
     pub base_cells: usize,
-}
-
-impl BoundaryPoints {
-    /// A line through these points.
-    fn of_line(points: Vec<[f64; 2]>, base_cells: usize) -> Self {
-        let (x, y) = points.into_iter().map(|[x, y]| (x, y)).unzip();
-        Self { x, y, base_cells }
-    }
-
-    /// Its points in their order.
-    pub(crate) fn line(&self) -> Vec<[f64; 2]> {
-        self.x.iter().zip(&self.y).map(|(x, y)| [*x, *y]).collect()
-    }
 }

@@ -7,7 +7,7 @@ const CORNER_DEGREES: f64 = 20.0;
 
 /// Outward unit normals of a closed wall, one for each point.
 ///
-/// `x`, `y`: points in grid order (clockwise), the last repeating the first. With a, b the segments
+/// The points are in grid order (clockwise), the last one repeats the first. With a, b the segments
 /// before and after a point and u, v their unit vectors, the normal is t turned left by 90°, where
 ///
 /// - t = u |b| + v |a|, the tangent of the parabola through the three points, on smooth parts;
@@ -16,29 +16,29 @@ const CORNER_DEGREES: f64 = 20.0;
 ///   convex and (v − u)/|u − v| if it is concave.
 ///
 /// The last normal is a copy of the first. Where neighbouring points coincide no direction is defined and the
-/// normal is (0, 0). With fewer than three distinct points, or lists of unequal length, all normals are zero.
-pub fn wall_normals(x: &[f64], y: &[f64]) -> Vec<[f64; 2]> {
-    if x.len() < 4 || x.len() != y.len() {
-        return vec![[0.0; 2]; x.len()];
+/// normal is (0, 0). With fewer than three distinct points all normals are zero.
+pub fn wall_normals(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
+    if points.len() < 4 {
+        return vec![[0.0; 2]; points.len()];
     }
-    let n = x.len() - 1;
-    (0..=n).map(|i| normal([x, y], [(i + n - 1) % n, i % n])).collect()
+    let n = points.len() - 1;
+    (0..=n).map(|i| normal(points, [(i + n - 1) % n, i % n])).collect()
 }
 
 /// Outward unit normals of the line j = 0 of a C-grid, one for each point: those of [`wall_normals`], but
 /// straight down at the first and straight up at the last point, where the line meets the outflow plane.
-pub fn open_normals(x: &[f64], y: &[f64]) -> Vec<[f64; 2]> {
-    let n = x.len();
-    if n < 3 || n != y.len() {
+pub fn open_normals(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
+    let n = points.len();
+    if n < 3 {
         return vec![[0.0; 2]; n];
     }
-    let inner = (1..n - 1).map(|i| normal([x, y], [i - 1, i]));
+    let inner = (1..n - 1).map(|i| normal(points, [i - 1, i]));
     [[0.0, -1.0]].into_iter().chain(inner).chain([[0.0, 1.0]]).collect()
 }
 
 /// Normal between the segments that begin at two points.
-fn normal([x, y]: [&[f64]; 2], segments: [usize; 2]) -> [f64; 2] {
-    let [a, b] = segments.map(|i| [x[i + 1] - x[i], y[i + 1] - y[i]]);
+fn normal(points: &[[f64; 2]], segments: [usize; 2]) -> [f64; 2] {
+    let [a, b] = segments.map(|i| difference(points[i + 1], points[i]));
     let (la, lb) = (a[0].hypot(a[1]), b[0].hypot(b[1]));
     if la <= 0.0 || lb <= 0.0 {
         return [0.0; 2];

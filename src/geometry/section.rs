@@ -244,10 +244,9 @@ pub(crate) fn turn_about(pivot: [f64; 2], points: &mut BoundaryPoints, angle_deg
         return;
     }
     let (sin, cos) = angle_deg.to_radians().sin_cos();
-    for (x, y) in points.x.iter_mut().zip(&mut points.y) {
-        let (dx, dy) = (*x - pivot[0], *y - pivot[1]);
-        *x = pivot[0] + cos * dx + sin * dy;
-        *y = pivot[1] - sin * dx + cos * dy;
+    for point in &mut points.line {
+        let [dx, dy] = difference(*point, pivot);
+        *point = [pivot[0] + cos * dx + sin * dy, pivot[1] - sin * dx + cos * dy];
     }
 }
 

@@ -129,13 +129,13 @@ pub fn distribute(
 /// The wall of a section as boundary points. A wall that crosses itself is refused.
 pub(super) fn boundary(
     name: &str,
-    wall: Vec<[f64; 2]>,
+    line: Vec<[f64; 2]>,
     base_cells: usize,
 ) -> Result<BoundaryPoints, GeometryError> {
-    if let Some((k, _)) = first_crossing(&wall, false) {
-        return Err(GeometryError::WallCrosses { airfoil: name.to_owned(), at: wall[k] });
+    if let Some((k, _)) = first_crossing(&line, false) {
+        return Err(GeometryError::WallCrosses { airfoil: name.to_owned(), at: line[k] });
     }
-    Ok(BoundaryPoints::of_line(wall, base_cells))
+    Ok(BoundaryPoints { line, base_cells })
 }
 
 /// True if the trailing edge becomes one point, without base or cap.

@@ -71,10 +71,9 @@ pub fn with_wake(
     wake: &Wake,
     (spacing, room): (f64, f64),
 ) -> Result<BoundaryPoints, GeometryError> {
-    let point = |i: usize| [wall.x[i], wall.y[i]];
-    let edge = point(0);
-    let aft = |from| unit(difference(edge, from));
-    let ([lx, ly], [ux, uy]) = (aft(point(1)), aft(point(wall.x.len() - 2)));
+    let edge = wall.line[0];
+    let aft = |k: usize| unit(difference(edge, wall.line[k]));
+    let ([lx, ly], [ux, uy]) = (aft(1), aft(wall.line.len() - 2));
     let [at_edge, turn] = turning([lx + ux, ly + uy], room);
     let far = wake.direction.to_radians().tan();
     let s = match wake.end_spacing {
@@ -83,9 +82,9 @@ pub fn with_wake(
     };
     let point = |&s: &f64| [edge[0] + s, edge[1] + s * far + (at_edge - far) * turned(s, turn)];
     let mut cut: Vec<[f64; 2]> = s[1..].iter().map(point).collect();
-    let once = uncrossed(airfoil, [wall.line(), cut.clone()].concat())?;
+    let once = uncrossed(airfoil, [&wall.line[..], &cut].concat())?;
     cut.reverse();
-    Ok(BoundaryPoints::of_line([cut, once].concat(), wall.base_cells))
+    Ok(BoundaryPoints { line: [cut, once].concat(), base_cells: wall.base_cells })
 }
 
 /// The line, if it does not cross itself.
@@ -120,7 +119,7 @@ pub fn with_interfaces(
     wake: &Wake,
     (first, room): (f64, f64),
 ) -> Result<BoundaryPoints, GeometryError> {
-    let [lower, upper] = [0, wall.x.len() - 1].map(|i| [wall.x[i], wall.y[i]]);
+    let [lower, upper] = [0, wall.line.len() - 1].map(|i| wall.line[i]);
     let (base, half, up) =
         (middle(lower, upper), 0.5 * distance(lower, upper), difference(upper, lower));
     let (at_base, far) = (-up[0] / up[1], wake.direction.to_radians().tan());
@@ -148,9 +147,9 @@ pub fn with_interfaces(
         [-half, half].map(|off| along(centre, across, off))
     };
     let pairs: Vec<[[f64; 2]; 2]> = s[1..].iter().map(pair).collect();
-    let lower = pairs.iter().rev().map(|[lower, _]| *lower);
-    let line = lower.chain(wall.line()).chain(pairs.iter().map(|[_, upper]| *upper)).collect();
-    Ok(BoundaryPoints::of_line(uncrossed(airfoil, line)?, 0))
+    let lower = pairs.iter().rev().map(|[lower, _]| lower);
+    let line = lower.chain(&wall.line).chain(pairs.iter().map(|[_, upper]| upper));
+    Ok(BoundaryPoints { line: uncrossed(airfoil, line.copied().collect())?, base_cells: 0 })
 }
 
 /// [`spacing_vinokur`] with a last interval of this length.

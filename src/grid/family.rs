@@ -4,7 +4,7 @@ use crate::diagnostics::errors;
 use std::ops::RangeInclusive;
 
 use super::{Grid, Topology};
-use crate::geometry::vector::angle;
+use crate::geometry::vector::{angle, difference};
 
 /// Turn of the wall, degrees, beyond which a point is a corner of a base; a nose with few points turns less.
 const BASE_CORNER: f64 = 45.0;
@@ -87,9 +87,9 @@ pub(crate) fn check_family(
 }
 
 /// Checks that all grids of a family, and their cells of this order, keep the corners of the wall, on the
-/// `kept` part of the line j = 0 with the points (x, y).
+/// `kept` part of the line j = 0 with these points.
 pub(crate) fn check_corners(
-    points: [&[f64]; 2],
+    points: &[[f64; 2]],
     kept: &RangeInclusive<usize>,
     grids: u32,
     order: usize,
@@ -118,13 +118,13 @@ pub(crate) fn check_columns(
 /// The first corner, of a base or another, that is not among every `stride`th point of the `kept` part of the
 /// line. Points are counted from the start of that part.
 pub(crate) fn cut_corner(
-    [x, y]: [&[f64]; 2],
+    points: &[[f64; 2]],
     kept: &RangeInclusive<usize>,
     stride: usize,
 ) -> Option<usize> {
-    let step = |i: usize| [x[i + 1] - x[i], y[i + 1] - y[i]];
+    let step = |i: usize| difference(points[i + 1], points[i]);
     let turn_deg = |i: usize| angle(step(i - 1), step(i)).abs().to_degrees();
-    (1..x.len() - 1)
+    (1..points.len() - 1)
         .filter(|i| kept.contains(i) && !(i - kept.start()).is_multiple_of(stride))
         .find(|&i| turn_deg(i) > BASE_CORNER)
         .map(|i| i - kept.start())

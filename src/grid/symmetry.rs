@@ -12,16 +12,16 @@ use super::{FAR_FIELD_CENTRE, Grid, Symmetry, Topology};
 const TOLERANCE: f64 = 1e-12;
 
 impl Symmetry {
-    /// The symmetry of a closed line of the points (x, y).
+    /// The symmetry of a closed line of these points.
     ///
     /// # Errors
     /// [`GeometryError::NotSymmetric`] with the point that deviates most, in x or y, from the symmetry to
     /// which the line comes nearest.
-    pub(crate) fn of_line(x: &[f64], y: &[f64]) -> Result<Self, GeometryError> {
-        let last = x.len() - 1;
+    pub(crate) fn of_line(points: &[[f64; 2]]) -> Result<Self, GeometryError> {
         let asymmetry = |symmetry: Self| {
-            (0..=last).fold(([x[0], y[0]], 0.0), |(worst, most), i| {
-                let (at, image) = ([x[i], y[i]], symmetry.image([x[last - i], y[last - i]]));
+            let pairs = points.iter().zip(points.iter().rev());
+            pairs.fold((points[0], 0.0), |(worst, most), (&at, partner)| {
+                let image = symmetry.image(*partner);
                 let by = (at[0] - image[0]).abs().max((at[1] - image[1]).abs());
                 if by > most { (at, by) } else { (worst, most) }
             })

@@ -51,8 +51,7 @@ impl EllipticData {
     /// all `ni` points of the line j = 0; a coupled wall puts the first row of points at
     /// r_{i,0} + h_i n_i with the heights of the settings.
     pub fn new(initial: &Grid, normals: &[[f64; 2]], settings: &EllipticSettings) -> Self {
-        let ni = initial.ni;
-        let heights = settings.heights(initial.topology, &initial.x[..ni], &initial.y[..ni]);
+        let heights = settings.heights(initial.topology, &initial.row(0));
         let mut data =
             Self::with_heights(initial, &heights, &settings.control, settings.walled_sides());
         if data.walls[0].is_some() {

@@ -35,9 +35,9 @@ impl EllipticSettings<'_> {
         WalledSides([coupled, coupled && self.outer_wall, false, false])
     }
 
-    /// Heights of the first cells at the points (x, y) of the line j = 0.
-    pub(crate) fn heights(&self, topology: Topology, x: &[f64], y: &[f64]) -> Vec<f64> {
-        let own = || first_heights(topology, x, y, self.first_cell);
+    /// Heights of the first cells at these points of the line j = 0.
+    pub(crate) fn heights(&self, topology: Topology, points: &[[f64; 2]]) -> Vec<f64> {
+        let own = || first_heights(topology, points, self.first_cell);
         self.heights.map_or_else(own, <[f64]>::to_vec)
     }
 }

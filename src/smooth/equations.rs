@@ -80,8 +80,7 @@ impl WallSide {
             let beside = if closed { [(k + last - 1) % last, k % last] } else { open };
             0.5 * (step(beside[0]) + step(beside[1]))
         });
-        let (x, y) = (&own.x[..=last], &own.y[..=last]);
-        let mut directions = if closed { wall_normals(x, y) } else { open_normals(x, y) };
+        let mut directions = if closed { wall_normals(&points) } else { open_normals(&points) };
         if !closed {
             for (k, from) in [(0, 0), (last, last - 1)] {
                 let [x, y] = unit(difference(points[from + 1], points[from]));

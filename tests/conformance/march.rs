@@ -12,9 +12,8 @@ use support::walls::{FAR_FIELD, WallPoints, geometric_layers};
 
 /// A wall whose cut rises with this slope.
 fn inclined(mut wall: WallPoints, slope: f64) -> WallPoints {
-    let rise = |(x, y): (&f64, &mut f64)| *y += slope * (x - 1.0).max(0.0);
-    wall.x.iter().zip(&mut wall.y).for_each(rise);
-    wall.normals = open_normals(&wall.x, &wall.y);
+    wall.line.iter_mut().for_each(|[x, y]| *y += slope * (*x - 1.0).max(0.0));
+    wall.normals = open_normals(&wall.line);
     wall
 }
 
@@ -39,12 +38,12 @@ pub fn the_march_gives_the_grid_of_the_host<S: Subject>(subject: &S) {
     let wave =
         |i: usize, n: usize| (std::f64::consts::PI * i as f64 / (n - 1) as f64).sin().powi(2);
     let varied = |wall: &WallPoints, least: f64| -> Vec<f64> {
-        let n = wall.x.len();
+        let n = wall.line.len();
         (0..n).map(|i| least * 10_f64.powf(wave(i, n))).collect()
     };
     let both = walls.into_iter().flat_map(|(wall, nj, first_cell)| {
         let ways: &[(bool, bool)] = &[(false, true), (false, false), (true, true)];
-        let ways = &ways[..if wall.x.len() < 200 { 3 } else { 2 }];
+        let ways = &ways[..if wall.line.len() < 200 { 3 } else { 2 }];
         ways.iter().map(move |way| (wall.clone(), nj, first_cell, *way))
     });
     for (wall, nj, first_cell, (varies, smooths)) in both {
@@ -65,10 +64,14 @@ pub fn the_march_gives_the_grid_of_the_host<S: Subject>(subject: &S) {
         let Grid { x, y, .. } = grid_to_host(subject, &other.grid, &host.grid);
         for (k, (host, other)) in [(&host.grid.x, x), (&host.grid.y, y)].into_iter().enumerate() {
             let worst = apart(host, &other);
-            assert!(worst < 1e-9 * FAR_FIELD, "{} points, component {k}: {worst:e}", wall.x.len());
+            assert!(
+                worst < 1e-9 * FAR_FIELD,
+                "{} points, component {k}: {worst:e}",
+                wall.line.len()
+            );
             let repeats = |row: &[f64]| row[0].to_bits() == row[row.len() - 1].to_bits();
             let closed = wall.topology.closed();
-            assert!(!closed || other.chunks(wall.x.len()).all(repeats), "the seam is one line");
+            assert!(!closed || other.chunks(wall.line.len()).all(repeats), "the seam is one line");
         }
     }
 }
@@ -80,8 +83,7 @@ pub fn the_march_ends_on_an_offset_line<S: Subject>(subject: &S) {
         (WallPoints::ellipse(0.2, 98), 20, 1e-3, 1.0),
     ];
     for (wall, nj, first_cell, distance) in walls {
-        let points: Vec<[f64; 2]> = wall.x.iter().zip(&wall.y).map(|(x, y)| [*x, *y]).collect();
-        let line = OffsetLine::around(&points, distance).unwrap();
+        let line = OffsetLine::around(&wall.line, distance).unwrap();
         let layers = geometric_layers(nj, first_cell, distance);
         let outline = wall.outline(&layers, Outer::Offset(&line));
         let settings = wall.settings(InitialMethod::Hyperbolic);
@@ -89,7 +91,7 @@ pub fn the_march_ends_on_an_offset_line<S: Subject>(subject: &S) {
         let (host, other) =
             (build(&outline, &settings), initial_grid(subject, &outline, &settings).unwrap());
 
-        let ni = wall.x.len();
+        let ni = wall.line.len();
         let found = grid_to_host(subject, &other.grid, &host.grid);
         let off = support::grids::distance(&host.grid, &found);
         assert!(off < 1e-11, "{ni} points: {off:e}");

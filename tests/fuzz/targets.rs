@@ -96,8 +96,8 @@ fn section(bytes: &[u8]) {
     if bytes.len().is_multiple_of(16)
         && let Ok(wall) = distribute(&airfoil, &settings)
     {
-        assert_eq!(wall.x.len(), WALL_POINTS);
-        assert!(wall.x.iter().chain(&wall.y).all(|c| c.is_finite()));
+        assert_eq!(wall.line.len(), WALL_POINTS);
+        assert!(wall.line.iter().flatten().all(|c| c.is_finite()));
     }
 }
 
@@ -108,8 +108,8 @@ fn contour(bytes: &[u8]) {
         && let Ok(contour) = read
         && let Ok(wall) = distribute_closed(&contour, WALL_POINTS, 30.0)
     {
-        assert_eq!(wall.x.len(), WALL_POINTS);
-        assert!(wall.x.iter().chain(&wall.y).all(|c| c.is_finite()));
+        assert_eq!(wall.line.len(), WALL_POINTS);
+        assert!(wall.line.iter().flatten().all(|c| c.is_finite()));
     }
 }
 

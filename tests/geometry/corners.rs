@@ -41,10 +41,10 @@ fn points_of_the_wall_lie_on_corners() {
         let found = wall(&airfoil, ni, Some(30.0));
 
         for corner in [airfoil.points[80], airfoil.points[81]] {
-            let on = |i: usize| distance([found.x[i], found.y[i]], corner) < 1e-12;
+            let on = |i: usize| distance(found.line[i], corner) < 1e-12;
             assert!((0..ni).any(on), "{ni} points, none on {corner:?}");
         }
-        assert_eq!(found.x.len(), ni);
+        assert_eq!(found.line.len(), ni);
     }
 }
 
@@ -65,8 +65,9 @@ fn a_straight_piece_between_corners_stays_straight() {
     let off = |found: &BoundaryPoints| {
         let [a, b] = [airfoil.points[81], airfoil.points[121]];
         let line = |x: f64| a[1] + (b[1] - a[1]) * (x - a[0]) / (b[0] - a[0]);
-        let behind = (0..found.x.len() / 2).filter(|&i| found.x[i] > 0.6001);
-        behind.map(|i| (found.y[i] - line(found.x[i])).abs()).fold(0.0, f64::max)
+        let lower = found.line[..found.line.len() / 2].iter();
+        let behind = lower.filter(|[x, _]| *x > 0.6001);
+        behind.map(|[x, y]| (y - line(*x)).abs()).fold(0.0, f64::max)
     };
 
     assert!(off(&wall(&airfoil, 257, Some(30.0))) < 1e-9);

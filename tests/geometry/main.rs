@@ -25,7 +25,7 @@ use std::path::PathBuf;
 use gridgen::geometry::{
     Airfoil, AlongWall, BaseCells, BoundaryPoints, CubicSpline, SurfaceSettings, TrailingEdge,
 };
-use support::vectors::turn;
+use support::vectors::{distance, less, turn};
 
 /// Path of a data file of these tests.
 fn data(name: &str) -> PathBuf {
@@ -47,14 +47,13 @@ fn assert_noted(notes: &[String], part: &str) {
 
 /// Lengths of the cells of a wall.
 fn lengths(wall: &BoundaryPoints) -> Vec<f64> {
-    let step = |i: usize| (wall.x[i + 1] - wall.x[i]).hypot(wall.y[i + 1] - wall.y[i]);
-    (0..wall.x.len() - 1).map(step).collect()
+    wall.line.windows(2).map(|ends| distance(ends[0], ends[1])).collect()
 }
 
 /// Turn at each point of a closed wall, radians; positive to the left.
 fn turns(wall: &BoundaryPoints) -> Vec<f64> {
-    let n = wall.x.len() - 1;
-    let step = |i: usize| [wall.x[i + 1] - wall.x[i], wall.y[i + 1] - wall.y[i]];
+    let n = wall.line.len() - 1;
+    let step = |i: usize| less(wall.line[i + 1], wall.line[i]);
     (0..n).map(|i| turn(step((i + n - 1) % n), step(i))).collect()
 }
 

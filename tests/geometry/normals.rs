@@ -3,9 +3,9 @@
 use gridgen::geometry::wall_normals;
 
 /// Clockwise points on the unit circle at the given angles in degrees, the first repeated.
-fn circle(degrees: &[f64]) -> (Vec<f64>, Vec<f64>) {
+fn circle(degrees: &[f64]) -> Vec<[f64; 2]> {
     let closed = degrees.iter().chain(degrees.first());
-    closed.map(|a| (a.to_radians().cos(), -a.to_radians().sin())).unzip()
+    closed.map(|a| [a.to_radians().cos(), -a.to_radians().sin()]).collect()
 }
 
 #[test]
@@ -15,26 +15,26 @@ fn normals_of_a_circle_point_away_from_its_centre_even_for_unequal_spacing() {
     let degrees: Vec<f64> = (0..72)
         .map(|k| if k % 2 == 0 { 5.0 * f64::from(k) } else { 5.0 * f64::from(k) + 2.5 })
         .collect();
-    let (x, y) = circle(&degrees);
+    let points = circle(&degrees);
 
-    let n = wall_normals(&x, &y);
+    let n = wall_normals(&points);
 
-    assert_eq!(n.len(), x.len());
+    assert_eq!(n.len(), points.len());
     assert_eq!(n[0].map(f64::to_bits), n[72].map(f64::to_bits), "the last is a copy of the first");
-    for (k, n) in n.iter().enumerate() {
-        let off = (n[0] * y[k] - n[1] * x[k]).asin().to_degrees().abs();
+    for (k, (n, [x, y])) in n.iter().zip(points).enumerate() {
+        let off = (n[0] * y - n[1] * x).asin().to_degrees().abs();
         assert!(off < 0.01, "{off} degrees at {k}");
-        assert!(n[0] * x[k] + n[1] * y[k] > 0.0);
+        assert!(n[0] * x + n[1] * y > 0.0);
     }
 }
 
 #[test]
 fn a_corner_gets_its_bisector_even_with_unequal_segments() {
     // The points are a clockwise rectangle from its lower right corner, with one point close to each corner.
-    let x = [1.0, 0.9, 0.0, 0.0, 0.0, 0.1, 1.0, 1.0];
-    let y = [0.0, 0.0, 0.0, 0.1, 1.0, 1.0, 1.0, 0.0];
+    let below = [[1.0, 0.0], [0.9, 0.0], [0.0, 0.0], [0.0, 0.1]];
+    let above = [[0.0, 1.0], [0.1, 1.0], [1.0, 1.0], [1.0, 0.0]];
 
-    let n = wall_normals(&x, &y);
+    let n = wall_normals(&[below, above].concat());
 
     let h = 0.5_f64.sqrt();
     for (k, expected) in [(0, [h, -h]), (2, [-h, -h]), (4, [-h, h]), (6, [h, h]), (1, [0.0, -1.0])]
@@ -49,9 +49,8 @@ fn a_corner_gets_its_bisector_even_with_unequal_segments() {
 fn a_sharp_edge_points_along_its_bisector() {
     // The wedge of 2 · atan(0.1) is at the origin, with the body to its left; the same lines as a notch
     // follow.
-    let x = [0.0, -1.0, -1.5, -1.0, 0.0];
-    let convex = wall_normals(&x, &[0.0, -0.1, 0.0, 0.1, 0.0]);
-    let concave = wall_normals(&x, &[0.0, 0.1, 0.0, -0.1, 0.0]);
+    let of = |y: f64| wall_normals(&[[0.0, 0.0], [-1.0, -y], [-1.5, 0.0], [-1.0, y], [0.0, 0.0]]);
+    let (convex, concave) = (of(0.1), of(-0.1));
 
     assert!((convex[0][0] - 1.0).abs() < 1e-15 && convex[0][1].abs() < 1e-15);
     assert!((concave[0][0] + 1.0).abs() < 1e-15 && concave[0][1].abs() < 1e-15);
@@ -59,7 +58,7 @@ fn a_sharp_edge_points_along_its_bisector() {
 
 #[test]
 fn coinciding_points_give_no_direction_instead_of_nan() {
-    let n = wall_normals(&[1.0, 0.0, 0.0, 0.0, 1.0], &[0.0, 0.0, 0.0, 1.0, 0.0]);
+    let n = wall_normals(&[[1.0, 0.0], [0.0, 0.0], [0.0, 0.0], [0.0, 1.0], [1.0, 0.0]]);
 
     assert_eq!(n[1], [0.0, 0.0]);
     assert!(n.iter().flatten().all(|c| c.is_finite()));

@@ -7,7 +7,7 @@ use std::path::Path;
 use gridgen::case::{BodyContour, Case};
 use gridgen::geometry::{Airfoil, CubicSpline, airfoil_from_file, airfoil_from_points};
 
-use support::vectors::distance;
+use support::vectors::{distance, less, turn};
 
 use crate::{assert_noted, data, distance_from};
 
@@ -146,10 +146,9 @@ fn section(case: &Case) -> Airfoil {
 }
 
 /// Number of changes in the sense of a line's bend.
-fn changes(x: &[f64], y: &[f64]) -> usize {
-    let turn =
-        |k: usize| (x[k] - x[k - 1]) * (y[k + 1] - y[k]) - (y[k] - y[k - 1]) * (x[k + 1] - x[k]);
-    let turns: Vec<f64> = (1..x.len() - 1).map(turn).collect();
+fn changes(line: &[[f64; 2]]) -> usize {
+    let step = |k: usize| less(line[k + 1], line[k]);
+    let turns: Vec<f64> = (1..line.len() - 1).map(|k| turn(step(k - 1), step(k))).collect();
     turns.windows(2).filter(|pair| pair[0] * pair[1] < 0.0).count()
 }
 
@@ -164,8 +163,8 @@ fn smoothed_points_give_a_wall_without_waves_within_the_tolerance() {
     ] {
         let smoothed = case(file, &format!("smooth = {smooth}"));
 
-        let wall = smoothed.settle().unwrap().points;
-        assert!(changes(&wall.x, &wall.y) <= most, "{file}: {}", changes(&wall.x, &wall.y));
+        let changes = changes(&smoothed.settle().unwrap().points.line);
+        assert!(changes <= most, "{file}: {changes}");
 
         let smooth_section = section(&smoothed);
         let points: Vec<[f64; 2]> = points_of(file);
@@ -178,7 +177,7 @@ fn smoothed_points_give_a_wall_without_waves_within_the_tolerance() {
         assert!(foremost.abs() <= smooth, "{file}: the nose is at {foremost:e}");
     }
     let waves = case("rounded-4-decimals.dat", "").settle().unwrap();
-    assert!(changes(&waves.points.x, &waves.points.y) > 60);
+    assert!(changes(&waves.points.line) > 60);
     assert_noted(&waves.notices, "rounded to steps of 1.0e-4 chord");
     assert_noted(&waves.notices, "geometry.smooth = 7.1e-5");
 }
@@ -256,9 +255,9 @@ fn a_section_keeps_the_frame_of_its_file() {
     let noted = problem.notices.iter().any(|note| note.contains("chord line"));
     assert!(!noted, "its place is that of the file: {:?}", problem.notices);
 
-    let mut grid = gridgen::grid::Grid::new(problem.topology, problem.points.x.len(), 1);
-    grid.x.clone_from(&problem.points.x);
-    grid.y.clone_from(&problem.points.y);
+    let line = &problem.points.line;
+    let mut grid = gridgen::grid::Grid::new(problem.topology, line.len(), 1);
+    (grid.x, grid.y) = line.iter().map(|[x, y]| (*x, *y)).unzip();
     problem.place(&mut grid);
 
     // The extents of the file, in millimetres, were taken with a spreadsheet.
@@ -278,7 +277,7 @@ fn a_section_keeps_the_frame_of_its_file() {
 fn a_pitched_section_keeps_its_angle() {
     let problem = case("pitched-38deg-mm.csv", "").settle().unwrap();
 
-    let edge = [problem.points.x[0], problem.points.y[0]];
+    let edge = problem.points.line[0];
     assert!((edge[0].hypot(edge[1]) - 1.0).abs() < 1e-6, "{edge:?}");
     assert!(((-edge[1]).atan2(edge[0]).to_degrees() - 38.25).abs() < 0.01, "{edge:?}");
     assert_noted(&problem.notices, "geometry.angle = -38.25");

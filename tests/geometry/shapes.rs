@@ -60,7 +60,7 @@ fn the_wall_of_a_wing_body_section_keeps_the_turn_and_clusters_where_it_bends() 
     let concave: f64 = turns.iter().filter(|turn| **turn > 0.0).sum();
     assert!(concave > PI, "four fillets of more than 45° each: {concave}");
     // One place is the tip, with a radius of 0.005 m, the other the flat part of the wing.
-    let tip = (0..385).max_by(|&a, &b| wall.x[a].total_cmp(&wall.x[b])).unwrap();
+    let tip = (0..385).max_by(|&a, &b| wall.line[a][0].total_cmp(&wall.line[b][0])).unwrap();
     assert!(lengths[tip] < 10_f64.to_radians() * 0.0051 / 0.1412, "{}", lengths[tip]);
     assert!(lengths.iter().copied().fold(0.0, f64::max) > 4.0 * lengths[tip]);
     let growth = largest_growth(&lengths);
@@ -72,14 +72,13 @@ fn the_wall_of_a_symmetric_contour_is_symmetric_to_the_last_bit() {
     let wing = distribute_closed(&F6.contour().unwrap(), 386, 10.0).unwrap();
     let ellipse = distribute_closed(&Ellipse { thickness: 0.2 }.contour(), 129, 15.0).unwrap();
 
-    for i in 0..386 {
-        assert_eq!((wing.x[i], wing.y[i]), (-wing.x[385 - i], wing.y[385 - i]), "{i}");
+    for (i, ([x, y], image)) in wing.line.iter().zip(wing.line.iter().rev()).enumerate() {
+        assert_eq!([-x, *y], *image, "{i}");
     }
-    for i in 0..129 {
-        let m = 128 - i;
-        assert_eq!((ellipse.x[i], ellipse.y[i]), (ellipse.x[m], -ellipse.y[m]), "{i}");
+    for (i, ([x, y], image)) in ellipse.line.iter().zip(ellipse.line.iter().rev()).enumerate() {
+        assert_eq!([*x, -y], *image, "{i}");
     }
-    assert_eq!((wing.x[0], ellipse.y[64]), (0.0, 0.0));
+    assert_eq!((wing.line[0][0], ellipse.line[64][1]), (0.0, 0.0));
 }
 
 #[test]
@@ -105,7 +104,7 @@ fn the_points_of_a_circle_are_its_equal_divisions() {
 
     for i in 0..65 {
         let (sin, cos) = (TAU * i as f64 / 64.0).sin_cos();
-        let off = (wall.x[i] - 0.5 - 0.5 * cos).hypot(wall.y[i] + 0.5 * sin);
+        let off = distance(wall.line[i], [0.5 + 0.5 * cos, -0.5 * sin]);
         assert!(off < 1e-10, "{i}: {off:e}");
     }
 }
@@ -250,17 +249,17 @@ fn an_edge_has_the_requested_thickness() {
 
 #[test]
 fn an_angle_of_attack_lifts_the_nose() {
-    let mut wall =
-        BoundaryPoints { x: vec![1.0, 0.25, 0.0, 1.0], y: vec![0.0, 0.0, 0.0, 0.0], base_cells: 0 };
+    let line = [1.0, 0.25, 0.0, 1.0].map(|x| [x, 0.0]).to_vec();
+    let mut wall = BoundaryPoints { line, base_cells: 0 };
 
     set_angle(&mut wall, 30.0);
 
     let expected = [[0.25 + 0.75 * 0.75_f64.sqrt(), -0.375], [0.25, 0.0]];
-    for (i, [x, y]) in expected.into_iter().enumerate() {
-        assert!((wall.x[i] - x).hypot(wall.y[i] - y) < 1e-15, "{i}");
+    for (i, expected) in expected.into_iter().enumerate() {
+        assert!(distance(wall.line[i], expected) < 1e-15, "{i}");
     }
-    assert!((wall.y[2] - 0.125).abs() < 1e-15);
-    assert_eq!([wall.x[0], wall.y[0]], [wall.x[3], wall.y[3]]);
+    assert!((wall.line[2][1] - 0.125).abs() < 1e-15);
+    assert_eq!(wall.line[0], wall.line[3]);
 }
 
 /// Points of a rounded square, counter-clockwise, as text.

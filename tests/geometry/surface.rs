@@ -4,7 +4,7 @@ use gridgen::geometry::{
     Airfoil, BaseCells, BoundaryPoints, GeometryError, SurfaceSettings, TrailingEdge,
     airfoil_from_file, airfoil_from_naca, distribute,
 };
-use support::vectors::largest_growth;
+use support::vectors::{distance, largest_growth};
 
 use crate::{data, lengths, settings};
 
@@ -37,7 +37,7 @@ fn wall_points_agree_with_an_independent_construction() {
         let wall = distribute(&airfoil, &settings(129, 4e-3, TrailingEdge::Sharp)).unwrap();
 
         for (i, x, y) in reference {
-            let off = (wall.x[i] - x).hypot(wall.y[i] - y);
+            let off = distance(wall.line[i], [x, y]);
             assert!(off < 2e-8, "{} point {i}: off by {off}", airfoil.name);
         }
     }
@@ -52,11 +52,10 @@ fn the_wall_runs_clockwise_and_closes_bit_for_bit() {
             let wall = distribute(&naca_0012(edge), &settings(ni, 4e-3, edge)).unwrap();
 
             let n = ni - 1;
-            let area: f64 =
-                (0..n).map(|i| 0.5 * (wall.x[i] * wall.y[i + 1] - wall.x[i + 1] * wall.y[i])).sum();
-            assert_eq!((wall.x.len(), wall.y.len()), (ni, ni));
-            assert_eq!(wall.x[0].to_bits(), wall.x[n].to_bits());
-            assert_eq!(wall.y[0].to_bits(), wall.y[n].to_bits());
+            let triangle = |w: &[[f64; 2]]| 0.5 * (w[0][0] * w[1][1] - w[1][0] * w[0][1]);
+            let area: f64 = wall.line.windows(2).map(triangle).sum();
+            assert_eq!(wall.line.len(), ni);
+            assert_eq!(wall.line[0].map(f64::to_bits), wall.line[n].map(f64::to_bits));
             assert!(area < 0.0, "{edge:?} {ni}");
             assert!(lengths(&wall).iter().all(|d| *d > 0.0));
             assert_eq!(wall.base_cells > 0, edge != TrailingEdge::Sharp);
@@ -70,12 +69,12 @@ fn a_symmetric_section_gives_a_symmetric_wall() {
         let wall = distribute(&naca_0012(edge), &settings(251, 1e-3, edge)).unwrap();
 
         for i in 0..251 {
-            let mirror = 250 - i;
-            assert!((wall.x[i] - wall.x[mirror]).abs() < 1e-12, "{edge:?} x at {i}");
-            assert!((wall.y[i] + wall.y[mirror]).abs() < 1e-12, "{edge:?} y at {i}");
+            let ([x, y], [mirror_x, mirror_y]) = (wall.line[i], wall.line[250 - i]);
+            assert!((x - mirror_x).abs() < 1e-12, "{edge:?} x at {i}");
+            assert!((y + mirror_y).abs() < 1e-12, "{edge:?} y at {i}");
         }
-        assert!(wall.y.iter().sum::<f64>().abs() / 251.0 < 1e-13);
-        assert!(wall.x[125].abs() < 1e-12, "the middle point is the nose");
+        assert!(wall.line.iter().map(|[_, y]| y).sum::<f64>().abs() / 251.0 < 1e-13);
+        assert!(wall.line[125][0].abs() < 1e-12, "the middle point is the nose");
     }
 }
 
@@ -100,11 +99,11 @@ fn a_blunt_base_keeps_its_corners_and_has_at_least_eight_cells() {
     let wall = distribute(&airfoil, &settings(251, 1e-3, TrailingEdge::Blunt)).unwrap();
 
     let last = airfoil.points[airfoil.points.len() - 1];
-    let corner = (0..251).position(|i| [wall.x[i], wall.y[i]] == last).expect("the lower corner");
+    let corner = wall.line.iter().position(|point| *point == last).expect("the lower corner");
 
     assert_eq!(corner, 4, "half of eight cells");
-    assert_eq!([wall.x[246], wall.y[246]], airfoil.points[0]);
-    assert_eq!((wall.x[0], wall.y[0]), (1.0, 0.0), "the wall starts in the middle of the base");
+    assert_eq!(wall.line[246], airfoil.points[0]);
+    assert_eq!(wall.line[0], [1.0, 0.0], "the wall starts in the middle of the base");
     // The base turns by 90° minus the slope of the surface there, 7.97°.
     assert!((turns(&wall)[4] - 82.0).abs() < 0.3, "{}", turns(&wall)[4]);
     assert!(largest_jump(&wall) < 1.3, "{}", largest_jump(&wall));
@@ -115,7 +114,7 @@ fn the_number_of_cells_on_the_base_follows_the_spacing_or_the_user() {
     let airfoil = naca_0012(TrailingEdge::Blunt);
     let cells = |settings: &SurfaceSettings| {
         let wall = distribute(&airfoil, settings).unwrap();
-        wall.x.iter().filter(|x| **x == 1.0).count() - 2
+        wall.line.iter().filter(|[x, _]| *x == 1.0).count() - 2
     };
     let blunt = |edge| settings(251, edge, TrailingEdge::Blunt);
 
@@ -140,8 +139,8 @@ fn a_rounded_edge_turns_evenly_and_continues_the_spacing() {
         assert!(largest < 18.0, "{largest} degrees for {edge}");
         assert!(largest_jump(&wall) < 1.3, "{} for {edge}", largest_jump(&wall));
         // The half circle on the gap would extend to 1 + 0.00126; it is shorter because the surfaces taper.
-        assert!((1.001..1.00126).contains(&wall.x[0]), "{}", wall.x[0]);
-        assert!(wall.y[0].abs() < 1e-12);
+        let [x, y] = wall.line[0];
+        assert!((1.001..1.00126).contains(&x) && y.abs() < 1e-12, "{x} {y}");
     }
 }
 
@@ -166,7 +165,7 @@ fn a_sharp_edge_is_made_in_the_middle_of_the_gap() {
 
         let wall = distribute(&airfoil, &settings(129, 4e-3, TrailingEdge::Sharp)).unwrap();
 
-        assert!((wall.x[0] - 1.0).abs() < 1e-15 && (wall.y[0] - y).abs() < 1e-15, "{name}");
+        assert!(distance(wall.line[0], [1.0, y]) < 1e-15, "{name}");
     }
 }
 

@@ -4,10 +4,9 @@ use gridgen::geometry::{
     Airfoil, BoundaryPoints, GeometryError, SurfaceSettings, TrailingEdge, Wake, airfoil_from_naca,
     distribute, edge_closes, open_normals, with_wake,
 };
-use support::vectors::turn;
 use support::walls::nasas_naca_0012;
 
-use crate::settings;
+use crate::{settings, turns};
 
 fn wall(airfoil: &Airfoil, ni: usize, trailing_edge: TrailingEdge) -> BoundaryPoints {
     let settings = settings(ni, 4e-3, trailing_edge);
@@ -20,26 +19,26 @@ fn cut(direction: f64) -> Wake {
 }
 
 /// The wall of a sharp section, and its line with the cut.
-fn with_cut(code: &str, direction: f64) -> [BoundaryPoints; 2] {
+fn with_cut(code: &str, direction: f64) -> [Vec<[f64; 2]>; 2] {
     let airfoil = airfoil_from_naca(code, TrailingEdge::Sharp).unwrap();
     let section = wall(&airfoil, 97, TrailingEdge::Sharp);
     let line = with_wake(&airfoil, &section, &cut(direction), (4e-3, f64::INFINITY)).unwrap();
-    [section, line]
+    [section.line, line.line]
 }
 
 #[test]
 fn both_sides_of_the_cut_are_the_same_points_and_the_section_stays() {
     let [section, line] = with_cut("4412", 3.0);
 
-    assert_eq!(line.x.len(), 177);
-    assert_eq!((&line.x[40..137], &line.y[40..137]), (&section.x[..], &section.y[..]));
+    assert_eq!(line.len(), 177);
+    assert_eq!(line[40..137], section);
     for i in 0..=40 {
-        assert_eq!((line.x[i], line.y[i]), (line.x[176 - i], line.y[176 - i]), "{i}");
+        assert_eq!(line[i], line[176 - i], "{i}");
     }
-    assert_eq!(line.x[0], section.x[0] + 20.0);
-    assert!(line.x[..41].windows(2).all(|x| x[1] < x[0]));
+    assert_eq!(line[0][0], section[0][0] + 20.0);
+    assert!(line[..41].windows(2).all(|pair| pair[1][0] < pair[0][0]));
     // ds/dj at the edge equals the spacing, so the first interval is longer by half the growth.
-    let intervals: Vec<f64> = (0..40).rev().map(|i| line.x[i] - line.x[i + 1]).collect();
+    let intervals: Vec<f64> = (0..40).rev().map(|i| line[i][0] - line[i + 1][0]).collect();
     let growth = intervals[1] / intervals[0];
     assert!(intervals.windows(2).all(|d| (d[1] / d[0] / growth - 1.0).abs() < 1e-9));
     let exact = 4e-3 * (growth - 1.0) / growth.ln();
@@ -50,14 +49,14 @@ fn both_sides_of_the_cut_are_the_same_points_and_the_section_stays() {
 fn the_cut_of_a_symmetric_section_is_straight() {
     let [_, line] = with_cut("0012", 0.0);
 
-    assert!(line.y[..=40].iter().all(|y| y.abs() < 1e-13), "{:?}", &line.y[..=40]);
+    assert!(line[..=40].iter().all(|[_, y]| y.abs() < 1e-13), "{:?}", &line[..=40]);
 }
 
 #[test]
 fn the_ends_of_an_open_line_have_normals_in_the_plane_of_the_outflow() {
     let [_, line] = with_cut("4412", 5.0);
 
-    let normals = open_normals(&line.x, &line.y);
+    let normals = open_normals(&line);
 
     assert_eq!([normals[0], normals[176]], [[0.0, -1.0], [0.0, 1.0]]);
     // The normals of the two sides of the cut point away from each other.
@@ -83,11 +82,9 @@ fn a_cut_that_runs_into_the_section_is_refused() {
         [0.95, 0.06],
     ];
     let airfoil = Airfoil { name: "hook".into(), points: points.to_vec(), notes: Vec::new() };
-    let section = BoundaryPoints {
-        x: vec![1.0, 0.9, 0.5, 0.0, 0.5, 1.3, 1.3, 1.1, 1.0],
-        y: vec![0.0, -0.01, -0.05, 0.0, 0.6, 0.6, -0.2, -0.1, 0.0],
-        base_cells: 0,
-    };
+    let lower = [[1.0, 0.0], [0.9, -0.01], [0.5, -0.05], [0.0, 0.0]];
+    let upper = [[0.5, 0.6], [1.3, 0.6], [1.3, -0.2], [1.1, -0.1], [1.0, 0.0]];
+    let section = BoundaryPoints { line: [&lower[..], &upper].concat(), base_cells: 0 };
 
     let error = with_wake(&airfoil, &section, &cut(0.0), (4e-3, f64::INFINITY)).unwrap_err();
 
@@ -103,14 +100,14 @@ fn a_wedge_is_tangent_to_both_surfaces_and_ends_in_one_point() {
         let wall = wall(&airfoil, 401, TrailingEdge::Wedge);
 
         assert!(wall.base_cells == 0 && edge_closes(&airfoil, TrailingEdge::Wedge));
-        let tip = [wall.x[0], wall.y[0]];
-        assert_eq!(tip, [wall.x[400], wall.y[400]]);
+        let tip = wall.line[0];
+        assert_eq!(tip, wall.line[400]);
         let reach = tip[0] - 1.0;
         assert!(reach > 1.0 * gap && reach <= 4.01 * gap, "{code}: {reach}");
         // The wedge begins without a corner: near the edge the only turn above 3° is at the tip.
+        let turns = turns(&wall);
         for i in (1..40).chain(361..400) {
-            let step = |i: usize| [wall.x[i + 1] - wall.x[i], wall.y[i + 1] - wall.y[i]];
-            let turn = turn(step(i - 1), step(i)).to_degrees();
+            let turn = turns[i].to_degrees();
             assert!(turn.abs() < 3.0, "{code}, point {i}: {turn}");
         }
     }

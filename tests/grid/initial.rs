@@ -6,9 +6,10 @@ use gridgen::grid::initial::{InitialMethod, first_heights};
 use gridgen::grid::quality::folds;
 use gridgen::grid::{FAR_FIELD_CENTRE, Grid};
 use nalgebra::{Matrix2, Vector2};
+use support::vectors::distance;
 use support::walls::{FAR_FIELD, TRAILING, WallPoints, geometric_layers};
 
-use super::assert_mirrored;
+use super::{assert_mirrored, line};
 
 const FIRST_CELLS: [f64; 4] = [1e-3, 1e-4, 1e-5, 1e-6];
 const SECTIONS: [&str; 2] = ["0012", "4412"];
@@ -17,7 +18,8 @@ const SECTIONS: [&str; 2] = ["0012", "4412"];
 fn first_layer_error(grid: &Grid, points: &WallPoints, first_cell: f64) -> f64 {
     let error = |i: usize| {
         let ([x, y], n) = (grid.point(i, 1), points.normals[i]);
-        (x - points.x[i] - first_cell * n[0]).hypot(y - points.y[i] - first_cell * n[1])
+        let [wall_x, wall_y] = points.line[i];
+        (x - wall_x - first_cell * n[0]).hypot(y - wall_y - first_cell * n[1])
     };
     (0..grid.ni).map(error).fold(0.0, f64::max)
 }
@@ -34,8 +36,7 @@ fn circle_error(grid: &Grid) -> f64 {
 
 /// Asserts that the wall is unchanged and the seam is a single line, bit for bit.
 fn assert_wall_and_seam(at: &str, grid: &Grid, points: &WallPoints) {
-    assert_eq!(grid.x[..grid.ni], points.x, "{at}");
-    assert_eq!(grid.y[..grid.ni], points.y, "{at}");
+    assert_eq!(line(grid, 0), points.line, "{at}");
     for j in 0..grid.nj {
         assert_eq!(grid.point(0, j), grid.point(grid.ni - 1, j), "{at}, layer {j}");
     }
@@ -153,7 +154,7 @@ fn a_c_grid_keeps_its_cut_outflow_and_far_field() {
 
             let (grid, at) = (&initial.grid, format!("{method:?}, NACA {code}"));
             assert_eq!(initial.method, method, "{at}: {:?}", initial.notes);
-            assert_eq!((&grid.x[..ni], &grid.y[..ni]), (&points.x[..], &points.y[..]), "{at}");
+            assert_eq!(line(grid, 0), points.line, "{at}");
             for i in 0..=wake {
                 assert_eq!(grid.point(i, 0), grid.point(ni - 1 - i, 0), "{at}: cut at {i}");
             }
@@ -186,10 +187,11 @@ fn the_first_line_of_a_marched_c_grid_continues_along_the_wake() {
         let initial = points.initial(InitialMethod::Hyperbolic, 49, first_cell);
 
         let grid = &initial.grid;
-        let heights = first_heights(points.topology, &points.x, &points.y, first_cell);
+        let heights = first_heights(points.topology, &points.line, first_cell);
         for (i, height) in heights.into_iter().enumerate() {
-            let ([x, y], n) = (grid.point(i, 1), points.normals[i]);
-            let error = (x - points.x[i] - height * n[0]).hypot(y - points.y[i] - height * n[1]);
+            let ([x, y], [wall_x, wall_y]) = (grid.point(i, 1), points.line[i]);
+            let n = points.normals[i];
+            let error = (x - wall_x - height * n[0]).hypot(y - wall_y - height * n[1]);
             // The shift to the far field moves it by (h/s_end)² times the line's length.
             assert!(error < height.powi(2) + 1e-14, "{first_cell:e}, {i}: {error:e}");
         }
@@ -210,17 +212,17 @@ fn the_marched_c_grid_of_a_symmetric_section_is_symmetric() {
 #[test]
 fn heights_grow_in_the_wake_from_the_first_cell_and_bound_its_aspect_ratio() {
     let points = WallPoints::naca_with_wake("0012", 129, 28);
-    let heights = first_heights(points.topology, &points.x, &points.y, 1e-6);
+    let heights = first_heights(points.topology, &points.line, 1e-6);
 
     assert!(heights[28..=100].iter().all(|&height| height == 1e-6));
     for i in 0..28 {
         assert_eq!(heights[i], heights[128 - i]);
         assert!(heights[i] >= heights[i + 1], "{i}");
-        let length = (points.x[i + 1] - points.x[i]).hypot(points.y[i + 1] - points.y[i]);
+        let length = distance(points.line[i], points.line[i + 1]);
         assert!(length / heights[i] < 1.2e6, "{i}: {}", length / heights[i]);
     }
     // h √(1 + (d/(A h))²) beside the outflow and at it, where d is the mean of two intervals.
-    let mean = 0.5 * (points.x[0] - points.x[2]);
+    let mean = 0.5 * (points.line[0][0] - points.line[2][0]);
     let expected = 1e-6 * f64::hypot(1.0, (mean - TRAILING) / 1.0);
     assert!((heights[1] / expected - 1.0).abs() < 1e-12, "{} {expected}", heights[1]);
     assert_eq!(heights[0], heights[1]);

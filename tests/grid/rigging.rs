@@ -365,8 +365,7 @@ fn assert_refused(error: &AssemblyError, flap: &Rigging, slat: Option<&Rigging>)
         let text = format!("geometry.naca = '{naca}'\ngrid.ni = 49\ngrid.topology = 'O'\n");
         let text = if naca == "4412" { text.replace("49", "65") } else { text };
         let case = CaseFile::from_toml(&text, Path::new("wing.toml"), &[]).unwrap().into_section();
-        let points = case.unwrap().settle().unwrap().points;
-        points.x.iter().zip(&points.y).map(|(x, y)| [*x, *y]).collect::<Vec<_>>()
+        case.unwrap().settle().unwrap().points.line
     };
     let main = ElementWall::new(frame("4412"), true, 0);
     match error {

@@ -588,8 +588,7 @@ fn a_movement_to_another_section_takes_few_iterations() {
     for (text, to, linear) in [(O, &s1223, 10.0), (&blunt, &cambered, 10.0), (C, &s1223, 13.5)] {
         let of = |geometry: &str| settled(text.replace("geometry.naca = '2412'", geometry));
         let reference = of("geometry.naca = '0012'").reference(&CpuBackend).unwrap();
-        let points = of(to).points;
-        let wall: Wall = points.x.into_iter().zip(points.y).map(|(x, y)| [x, y]).collect();
+        let wall: Wall = of(to).points.line;
         let range = reference.grid().topology.wall(reference.grid().ni);
 
         let moved = moved(&reference, &wall[range.clone()]);

@@ -10,8 +10,7 @@ use gridgen::grid::{Seam, Topology};
 /// point repeats the first.
 #[derive(Clone)]
 pub struct WallPoints {
-    pub x: Vec<f64>,
-    pub y: Vec<f64>,
+    pub line: Vec<[f64; 2]>,
     pub normals: Vec<[f64; 2]>,
     pub topology: Topology,
 }
@@ -40,7 +39,7 @@ impl WallPoints {
         points[0] = [1.0, 0.0];
         let last = points.len() - 1;
         points[last] = points[0];
-        Self::from_points(&points, Seam::Held)
+        Self::from_points(points, Seam::Held)
     }
 
     /// An ellipse of unit chord with this thickness about (0.5, 0), with equal steps of its parameter. Its
@@ -52,21 +51,16 @@ impl WallPoints {
         };
         let mut points: Vec<[f64; 2]> = (0..ni - 1).map(at).collect();
         points.push(points[0]);
-        Self::from_points(&points, Seam::Periodic)
+        Self::from_points(points, Seam::Periodic)
     }
 
-    fn from_points(points: &[[f64; 2]], seam: Seam) -> Self {
+    fn from_points(points: Vec<[f64; 2]>, seam: Seam) -> Self {
         let n = points.len() - 1;
         let mut normals: Vec<[f64; 2]> = (0..n)
             .map(|i| normal(points[(i + n - 1) % n], points[i], points[(i + 1) % n]))
             .collect();
         normals.push(normals[0]);
-        Self {
-            x: points.iter().map(|p| p[0]).collect(),
-            y: points.iter().map(|p| p[1]).collect(),
-            normals,
-            topology: Topology::O(seam),
-        }
+        Self { line: points, normals, topology: Topology::O(seam) }
     }
 
     /// The section with a straight cut of `wake` cells on each side, which grow by a constant ratio from
@@ -74,13 +68,9 @@ impl WallPoints {
     pub fn naca_with_wake(code: &str, ni: usize, wake: usize) -> Self {
         let section = Self::naca(code, ni - 2 * wake);
         let cut = &geometric_layers(wake + 1, TRAILING, FAR_FIELD)[1..];
-        let x: Vec<f64> = (cut.iter().rev().map(|s| 1.0 + s))
-            .chain(section.x.iter().copied())
-            .chain(cut.iter().map(|s| 1.0 + s))
-            .collect();
-        let mut y = vec![0.0; ni];
-        y[wake..ni - wake].copy_from_slice(&section.y);
-        Self { normals: open_normals(&x, &y), x, y, topology: Topology::C { wake } }
+        let side = || cut.iter().map(|s| [1.0 + s, 0.0]);
+        let line: Vec<[f64; 2]> = side().rev().chain(section.line).chain(side()).collect();
+        Self { normals: open_normals(&line), line, topology: Topology::C { wake } }
     }
 
     /// The settings of the default case.
@@ -93,8 +83,7 @@ impl WallPoints {
     /// The data of an initial grid with these layers and outer boundary.
     pub fn outline<'a>(&'a self, layers: &'a [f64], outer: Outer<'a>) -> Outline<'a> {
         Outline {
-            x: &self.x,
-            y: &self.y,
+            points: &self.line,
             normals: &self.normals,
             layers,
             outer,

@@ -58,7 +58,7 @@ fn convert(path: &Path, mesh: &MeshData<'_>, _: bool) -> Result<Converted, IoErr
     if let Some(fault) = mesh.blocks().iter().find_map(|grid| indivisible(grid, span, order)) {
         return refused(fault);
     }
-    if let Some(point) = cut_corner(grid.line(0), &grid.topology.wall(grid.ni), order) {
+    if let Some(point) = cut_corner(&grid.row(0), &grid.topology.wall(grid.ni), order) {
         return refused(WriteFault::CornerInSide { point, order });
     }
     let mut notes = Vec::new();

@@ -35,7 +35,7 @@ pub struct Enclosed {
 }
 
 impl Enclosed {
-    /// The points of an outer line around the line j = 0 (`x`, `y`); columns of corners are multiples of `step`, with one
+    /// The points of an outer line around the `inner` ones of the line j = 0; columns of corners are multiples of `step`, with one
     /// column and more between. None where the line has too few points for the corners. `outside` gives the patches of the
     /// sides that begin in these columns.
     ///
@@ -45,19 +45,19 @@ impl Enclosed {
     pub fn new(
         line: Enclosure,
         topology: Topology,
-        (x, y): (&[f64], &[f64]),
+        inner: &[[f64; 2]],
         step: usize,
         outside: impl Fn(&[usize]) -> Outside,
     ) -> Option<Self> {
         let closed = topology.closed();
         let mut start =
-            if closed { around(&line, x) } else { beside(&line, topology.wake(), (x, y))? };
+            if closed { around(&line, inner) } else { beside(&line, topology.wake(), inner)? };
         let last = start.len() - 1;
         let opposite = start.clone();
         smooth(&mut start, false, PLACE_PASSES[usize::from(closed)]);
         // Across a narrow gap points remain where they lie opposite those of the wall.
         for (i, (smoothed, place)) in start.iter_mut().zip(opposite).enumerate() {
-            let share = (-distance(line.point(place), [x[i], y[i]]) / NEAR).exp();
+            let share = (-distance(line.point(place), inner[i]) / NEAR).exp();
             *smoothed += share * (place - *smoothed);
         }
         let nearest = |place: &f64| {
@@ -99,8 +99,8 @@ impl Enclosed {
 }
 
 /// Places around a closed line, from the mean of equal intervals and the places above and below the points of the wall.
-fn around(line: &Enclosure, x: &[f64]) -> Vec<f64> {
-    let (last, corners) = (x.len() - 1, line.corners());
+fn around(line: &Enclosure, inner: &[[f64; 2]]) -> Vec<f64> {
+    let (last, corners) = (inner.len() - 1, line.corners());
     let below = line.point(corners[1])[1];
     // The highest of the foremost corners.
     let fore = |[x, y]: &[f64; 2], [other_x, other_y]: &[f64; 2]| {
@@ -112,7 +112,7 @@ fn around(line: &Enclosure, x: &[f64]) -> Vec<f64> {
         [all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max)];
     let opposite = |i: usize| {
         let y = if 2 * i <= last { below } else { above };
-        line.nearest([x[i].clamp(ahead, behind), y])
+        line.nearest([inner[i][0].clamp(ahead, behind), y])
     };
     let mut places: Vec<f64> = (0..=last).map(opposite).collect();
     places.sort_by(f64::total_cmp);
@@ -124,25 +124,25 @@ fn around(line: &Enclosure, x: &[f64]) -> Vec<f64> {
 }
 
 /// Places beside an open line with a cut of `wake` cells at each end.
-fn beside(line: &Enclosure, wake: usize, (x, y): (&[f64], &[f64])) -> Option<Vec<f64>> {
-    let last = x.len() - 1;
-    let from_edge = |i: &usize| (x[*i] - x[wake]).hypot(y[*i] - y[wake]);
+fn beside(line: &Enclosure, wake: usize, inner: &[[f64; 2]]) -> Option<Vec<f64>> {
+    let last = inner.len() - 1;
+    let from_edge = |i: &usize| distance(inner[wake], inner[*i]);
     let nose = (wake..=last - wake).max_by(|a, b| from_edge(a).total_cmp(&from_edge(b)))?;
-    let middle = line.nearest(line.ahead_of([x[nose], y[nose]])?);
+    let middle = line.nearest(line.ahead_of(inner[nose])?);
     // Both sides run ahead from the outflow, up to the nose.
     let side = |from_last: bool, length: f64, cells: usize| -> Option<Vec<f64>> {
         let column = |k: usize| if from_last { last - k } else { k };
         // Distance from the outflow along the line to the places above or below the points of the line j = 0, and y there.
-        let beside = |k: usize| line.reached(from_last, x[column(k)]);
+        let beside = |k: usize| line.reached(from_last, inner[column(k)][0]);
         let all: Vec<[f64; 2]> = (0..=wake + cells).map_while(beside).collect();
         if all.len() <= wake + cells / 2 {
             return None;
         }
         let gap = (wake..all.len())
-            .map(|k| (y[column(k)] - all[k][1]).abs())
+            .map(|k| (inner[column(k)][1] - all[k][1]).abs())
             .fold(f64::INFINITY, f64::min);
         let reach = STRAIGHT * (-gap / NEAR).exp();
-        let behind = |k: usize| (x[wake] - x[column(k)]).abs();
+        let behind = |k: usize| (inner[wake][0] - inner[column(k)][0]).abs();
         // At least half of the points fan out to the inlet.
         let straight = (0..cells / 2).take_while(|k| behind(wake + k) <= reach).last().unwrap_or(0);
         let mut places: Vec<f64> =

@@ -2,7 +2,7 @@
 //! systems of the march, scalar and with 2×2 blocks, solved in O(n).
 
 use super::{InitialSettings, Layers, Outline, Segments, grid_of};
-use crate::geometry::vector::{along, cross, dot, unit};
+use crate::geometry::vector::{along, cross, difference, dot, unit};
 use crate::grid::quality::folds;
 use crate::grid::{Grid, beside};
 use nalgebra::{Matrix2, Vector2};
@@ -56,10 +56,10 @@ impl Scheme {
             let [implicit, inverse_growth, outflow, slope] = [1.0, 0.0, 0.0, 0.0];
             return Self { closed: true, implicit, step_limit, inverse_growth, outflow, slope };
         }
-        let step = |i: usize| [outline.x[i + 1] - outline.x[i], outline.y[i + 1] - outline.y[i]];
+        let step = |i: usize| difference(outline.points[i + 1], outline.points[i]);
         let interval = |i: usize| step(i)[0].hypot(step(i)[1]);
         let growth = (interval(wake.saturating_sub(2)) / interval(wake.saturating_sub(1))).ln();
-        let (inverse_growth, outflow) = (1.0 / growth.max(GROWTH), outline.x[0]);
+        let (inverse_growth, outflow) = (1.0 / growth.max(GROWTH), outline.points[0][0]);
         let slope = (step(0)[1] / step(0)[0]).abs();
         let ratio = (step_limit / LEAST_OPEN).max(1.0);
         let step_limit = (LEAST_OPEN * ratio * ratio.sqrt()).min(MOST_OPEN);

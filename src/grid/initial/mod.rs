@@ -113,7 +113,7 @@ pub(crate) type Layers = Vec<Vec<[f64; 2]>>;
 /// The marched layers as a grid whose last points lie exactly on the outer line. Every line is shifted by
 /// (s/s_end)² times the vector from its last point to that line.
 pub(crate) fn grid_of(layers: Layers, outline: &Outline) -> Grid {
-    let ni = outline.x.len();
+    let ni = outline.points.len();
     let mut grid = Grid::new(outline.topology, ni, layers.len());
     let rows = grid.x.par_chunks_mut(ni).zip(grid.y.par_chunks_mut(ni));
     rows.zip(layers).for_each(|((x, y), layer)| {

@@ -3,16 +3,14 @@
 
 use super::Enclosed;
 use crate::geometry::OffsetLine;
-use crate::geometry::vector::{along, difference};
+use crate::geometry::vector::{along, difference, distance};
 use crate::grid::{FAR_FIELD_CENTRE, Grid, Topology};
 
 /// The fixed data of an initial grid.
 #[derive(Debug, Clone, Copy)]
 pub struct Outline<'a> {
-    /// x of the points of the line j = 0, clockwise, the last one repeating the first.
-    pub x: &'a [f64],
-    /// y of the points.
-    pub y: &'a [f64],
+    /// Points of the line j = 0, clockwise, the last one repeating the first.
+    pub points: &'a [[f64; 2]],
     /// Outward unit normals of the points.
     pub normals: &'a [[f64; 2]],
     /// Distance of each layer from the wall, rising from 0, in chords.
@@ -51,17 +49,12 @@ const BODY_SPLAY: f64 = 0.05;
 impl Outline<'_> {
     /// Points of a front.
     pub(crate) fn columns(&self) -> usize {
-        self.topology.columns(self.x.len())
-    }
-
-    /// Point i of the line j = 0.
-    pub(super) fn point(&self, i: usize) -> [f64; 2] {
-        [self.x[i], self.y[i]]
+        self.topology.columns(self.points.len())
     }
 
     /// The points of the wall's front.
     pub(super) fn front(&self) -> Vec<[f64; 2]> {
-        (0..self.columns()).map(|i| self.point(i)).collect()
+        self.points[..self.columns()].to_vec()
     }
 
     /// h: the height of the first cells of `layers`.
@@ -76,7 +69,7 @@ impl Outline<'_> {
 
     /// h_i: the height of the first cell of each point.
     pub(super) fn first_heights(&self) -> Vec<f64> {
-        let own = || first_heights(self.topology, self.x, self.y, self.first_cell());
+        let own = || first_heights(self.topology, self.points, self.first_cell());
         self.heights.map_or_else(own, <[f64]>::to_vec)
     }
 
@@ -96,7 +89,7 @@ impl Outline<'_> {
         if let Outer::Points(_) = self.outer {
             return self.layers.iter().map(|s| s / base).collect();
         }
-        let (extra, wall) = (self.extra_heights(), self.topology.wall(self.x.len()));
+        let (extra, wall) = (self.extra_heights(), self.topology.wall(self.points.len()));
         let tallest = extra.iter().copied().fold(0.0, f64::max);
         let body = extra.iter().take(wall.end() + 1).skip(*wall.start());
         let on_body = body.copied().fold(0.0, f64::max);
@@ -116,7 +109,7 @@ impl Outline<'_> {
 /// each other.
 const ASPECT: f64 = 1e6;
 
-/// Height of the first cell at each of the points (`x`, `y`) of the line j = 0, in chords.
+/// Height of the first cell at each of the points of the line j = 0, in chords.
 ///
 /// It is `first_cell` on the body. In the wake it grows with the spacing d of the points from d₀, the spacing
 /// at the trailing edge,
@@ -126,8 +119,8 @@ const ASPECT: f64 = 1e6;
 /// ```
 ///
 /// so that no first cell is longer than about A times its height.
-pub fn first_heights(topology: Topology, x: &[f64], y: &[f64], first_cell: f64) -> Vec<f64> {
-    heights_with_wake(topology, (x, y), |_| first_cell, None)
+pub fn first_heights(topology: Topology, points: &[[f64; 2]], first_cell: f64) -> Vec<f64> {
+    heights_with_wake(topology, points, |_| first_cell, None)
 }
 
 /// Distance from the trailing edge, in chords, within which heights begin to grow towards those of the outflow.
@@ -145,16 +138,15 @@ const ONSET: f64 = 1.0;
 /// constant but for its smooth beginning. A constant ratio from point to point makes them turn by up to 50° at the edge.
 pub(crate) fn heights_with_wake(
     topology: Topology,
-    (x, y): (&[f64], &[f64]),
+    points: &[[f64; 2]],
     height: impl Fn(usize) -> f64,
     outflow: Option<f64>,
 ) -> Vec<f64> {
-    let ni = x.len();
-    let wake = topology.wake();
+    let (ni, wake) = (points.len(), topology.wake());
     if wake == 0 {
         return (0..ni).map(height).collect();
     }
-    let interval = |i: usize| (x[i + 1] - x[i]).hypot(y[i + 1] - y[i]);
+    let interval = |i: usize| distance(points[i], points[i + 1]);
     // k counts the points of the cut from the trailing edge and is the same on both sides. At the outflow the
     // march uses the height of the neighbour; so does this.
     let spacing = |k: usize| {
@@ -170,7 +162,7 @@ pub(crate) fn heights_with_wake(
         }
         let behind = wake - from_end;
         if let Some(outflow) = outflow {
-            let from_edge = |i: usize| (x[i] - x[wake]).hypot(y[i] - y[wake]);
+            let from_edge = |i: usize| distance(points[wake], points[i]);
             let rise = |i: usize| from_edge(i).hypot(ONSET) - ONSET;
             let last = rise(1);
             return first_cell + (outflow - first_cell) * rise(wake - behind).min(last) / last;
@@ -216,11 +208,11 @@ fn way(topology: Topology, radius: f64, [x, y]: [f64; 2]) -> [f64; 2] {
 /// lengths on an offset line, beginning ahead of the first point. On a C-grid the points of the wake lie
 /// above and below those of the cut; the others continue from there in equal steps around the nose.
 fn spaced(outline: &Outline) -> Vec<[f64; 2]> {
-    let ni = outline.x.len();
+    let ni = outline.points.len();
     match outline.outer {
         Outer::Circle(radius) => (0..ni).map(|i| spaced_on_circle(outline, radius, i)).collect(),
         Outer::Offset(line) => {
-            let first = along(outline.point(0), outline.normals[0], outline.reach());
+            let first = along(outline.points[0], outline.normals[0], outline.reach());
             let start = line.projection().share(first);
             let share = |i: usize| start + (i % (ni - 1)) as f64 / (ni - 1) as f64;
             (0..ni).map(|i| line.point(share(i))).collect()
@@ -231,8 +223,8 @@ fn spaced(outline: &Outline) -> Vec<[f64; 2]> {
 }
 
 fn spaced_on_circle(outline: &Outline, radius: f64, i: usize) -> [f64; 2] {
-    let ([cx, cy], ni) = (FAR_FIELD_CENTRE, outline.x.len());
-    let wake = outline.topology.wake();
+    let ([cx, cy], ni) = (FAR_FIELD_CENTRE, outline.points.len());
+    let (x, wake) = (|i: usize| outline.points[i][0], outline.topology.wake());
     if outline.topology.closed() {
         let around = (i % (ni - 1)) as f64 / (ni - 1) as f64;
         // The points run clockwise from the trailing edge.
@@ -240,13 +232,13 @@ fn spaced_on_circle(outline: &Outline, radius: f64, i: usize) -> [f64; 2] {
         return [cx + radius * cos, cy + radius * sin];
     }
     if i <= wake || i >= ni - 1 - wake {
-        return [outline.x[i], if 2 * i < ni { cy - radius } else { cy + radius }];
+        return [x(i), if 2 * i < ni { cy - radius } else { cy + radius }];
     }
-    let straight = outline.x[wake] - cx;
+    let straight = x(wake) - cx;
     let half = std::f64::consts::PI * radius;
     let along = (i - wake) as f64 / (ni - 1 - 2 * wake) as f64 * (2.0 * straight + half);
     if along <= straight {
-        [outline.x[wake] - along, cy - radius]
+        [x(wake) - along, cy - radius]
     } else if along >= straight + half {
         [cx + along - straight - half, cy + radius]
     } else {
@@ -263,9 +255,9 @@ fn spaced_on_circle(outline: &Outline, radius: f64, i: usize) -> [f64; 2] {
 /// the body, as on cambered sections. The first height is only met where a line leaves the wall at a right
 /// angle.
 pub(super) fn interpolate(outline: &Outline) -> Grid {
-    let (size, line) = ([outline.x.len(), outline.layers.len()], spaced(outline));
+    let (size, line) = ([outline.points.len(), outline.layers.len()], spaced(outline));
     Grid::of_nodes(outline.topology, size, |i, j| {
-        let (wall, s) = (outline.point(i), outline.layers[j] / outline.reach());
+        let (wall, s) = (outline.points[i], outline.layers[j] / outline.reach());
         [0, 1].map(|c| (1.0 - s) * wall[c] + s * line[i][c])
     })
 }

@@ -24,9 +24,9 @@ const SLIDING_GROWTH: f64 = 1.3;
 /// Lines by transfinite interpolation from the line j = 0, the outer line, and the lines at both ends, of which each is
 /// straight, or on an O-grid the seam.
 pub(super) fn transfinite(outline: &Outline, enclosed: &Enclosed) -> Grid {
-    let ni = outline.x.len();
+    let ni = outline.points.len();
     let outer = enclosed.points(&enclosed.start);
-    let wall: Vec<[f64; 2]> = (0..ni).map(|i| outline.point(i)).collect();
+    let wall = outline.points;
     let share = |j: usize| j as f64 / (ROWS - 1) as f64;
     let end = |i: usize| -> Vec<[f64; 2]> {
         let (from, to) = (wall[i], outer[i]);
@@ -39,7 +39,7 @@ pub(super) fn transfinite(outline: &Outline, enclosed: &Enclosed) -> Grid {
         (0..ROWS).map(node).collect()
     };
     let ends = [end(0), end(ni - 1)];
-    let [below, above] = [&wall, &outer].map(|line| length_shares(line));
+    let [below, above] = [wall, &outer].map(length_shares);
     let [left, right] = ends.each_ref().map(|line| length_shares(line));
     let inner = |i: usize, j: usize| {
         let around = i as f64 / (ni - 1) as f64;

@@ -37,7 +37,7 @@ impl CudaBackend {
         let line = (&grid.line.x[..], &grid.line.y[..]);
         let (mut wall, mut offsets, mut memory) = (None, [Pointer::NULL; 2], None);
         if settings.control.wall == WallControl::Coupled {
-            let heights = settings.heights(topology, line.0, line.1);
+            let heights = settings.heights(topology, &grid.line.row(0));
             let lengths = decay_lengths(topology, line, &heights, settings.control.decay);
             let own: Vec<f64> = part.unknown.clone().map(|i| lengths[i]).collect();
             let frame: Vec<usize> = part.frame_columns().distinct().collect();

@@ -109,7 +109,7 @@ impl CudaBackend {
 
     /// A grid of the columns that this device keeps of a march, with the wall and the layer next to it.
     fn first_rows(&self, outline: &Outline, margin: usize) -> Result<CudaGrid> {
-        let (topology, ni, nj) = (outline.topology, outline.x.len(), outline.layers.len());
+        let (topology, ni, nj) = (outline.topology, outline.points.len(), outline.layers.len());
         let columns = match &self.ranks {
             Some(ranks) => Columns::band(topology, ni, ranks, margin),
             None => Columns::all(topology, ni, None),
@@ -121,7 +121,8 @@ impl CudaBackend {
             nodes.upload_part(&rows.collect::<Vec<_>>())?;
             Ok(nodes)
         };
-        let line = first_line(topology, outline.x, outline.y);
+        let (x, y): (Vec<f64>, Vec<f64>) = outline.points.iter().map(|[x, y]| (*x, *y)).unzip();
+        let line = first_line(topology, &x, &y);
         Ok(CudaGrid { nj, line, x: rows(0)?, y: rows(1)?, columns })
     }
 }
