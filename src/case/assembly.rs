@@ -7,6 +7,7 @@ use super::table::of_section;
 use super::{
     BackgroundOptions, Case, CaseError, OutputOptions, OversetOptions, Places, TopologyChoice,
 };
+use crate::geometry::{Placement, Placing};
 use crate::overset::Rigging;
 
 /// Longest name of an element: names of zones and patches of 32 characters hold it with an ending.
@@ -77,7 +78,7 @@ pub enum PlacedBy {
     /// The coordinates of its file are its place.
     InFile,
     /// Scaled to its chord, turned nose up by an angle in degrees, and moved until its nose is `at` this point.
-    At { chord: f64, angle: f64, at: [f64; 2] },
+    At(Placement),
     /// Scaled to its chord, and rigged by gap, overlap and deflection `to` the element of this number.
     Rigged { chord: f64, to: usize, rigging: Rigging },
 }
@@ -156,7 +157,7 @@ impl CaseFile {
 impl From<Case> for CaseFile {
     /// A section as the only element, in its own frame.
     fn from(case: Case) -> Self {
-        let placed_by = PlacedBy::At { chord: 1.0, angle: 0.0, at: [0.0; 2] };
+        let placed_by = PlacedBy::At(Placement::NONE);
         let (name, output, places) = (case.name.clone(), case.output.clone(), case.places.clone());
         let elements = vec![Element { case, placed_by, reach: None }];
         Self { name, elements, background: None, overset: None, output, places }
@@ -205,7 +206,7 @@ fn element(
     let placed_by = placed_by(&entries, names, number)?;
     let chord = match placed_by {
         PlacedBy::InFile => 1.0,
-        PlacedBy::At { chord, .. } | PlacedBy::Rigged { chord, .. } => chord,
+        PlacedBy::At(Placement { chord, .. }) | PlacedBy::Rigged { chord, .. } => chord,
     };
     let reach = entries.given("element.reach")?;
     if near_body {
@@ -221,8 +222,14 @@ fn element(
         // Its grid closes around the other elements.
         entries.derive("grid.topology", "O".into(), "");
     }
-    let case = Case::resolve(&entries)?;
-    Ok(Element { case: Case { name: names[number].clone(), ..case }, placed_by, reach })
+    let mut case = Case::resolve(&entries)?;
+    case.name.clone_from(&names[number]);
+    case.geometry.placing = match placed_by {
+        PlacedBy::InFile => Placing::File,
+        PlacedBy::At(_) => Placing::Element,
+        PlacedBy::Rigged { .. } => Placing::Rigging,
+    };
+    Ok(Element { case, placed_by, reach })
 }
 
 /// Refuses keys that an element has beside its name instead, and grids that cannot overlap.
@@ -273,7 +280,8 @@ fn placed_by(entries: &Given, names: &[String], number: usize) -> Result<PlacedB
     let chord = entries.get("element.chord")?;
     if !rigged {
         let at = entries.given("element.at")?.unwrap_or_default();
-        return Ok(PlacedBy::At { chord, angle: entries.get("element.angle")?, at });
+        let angle = entries.get("element.angle")?;
+        return Ok(PlacedBy::At(Placement { chord, angle, at }));
     }
     if let Some(key) = entries.first_of(&["element.at", "element.angle"]) {
         return Err(entries.conflict(key, "rigging"));

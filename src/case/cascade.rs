@@ -1,7 +1,7 @@
 //! A row of blades: section `[cascade]` of a case.
 
 use super::entries::Given;
-use super::table::of_section;
+use super::table::{SMOOTH, of_section};
 use super::{CascadeOptions, Case, CaseError, DomainOptions};
 use crate::geometry::{Blades, BoundaryPoints, GeometryError, set_angle, turn_about, wall_normals};
 
@@ -16,24 +16,18 @@ const MULTIPLE: usize = 4;
 /// Shares of the points on the upper side that are tried, in hundredths.
 const SHARES: std::ops::RangeInclusive<usize> = 30..=75;
 
-const WITH_EDGE: &str = "give a section with a trailing edge, as geometry.file or points";
+const NO_WAKE: &str = "leave {key} out: the grid around a blade is an O-grid";
 
 /// Keys and sections that a cascade has no use for, and the remedy.
-const REFUSED: [(&str, &str); 11] = [
-    ("domain", "leave [domain] out: inlet and outlet are keys of [cascade]"),
-    ("geometry.section", WITH_EDGE),
-    ("geometry.wing_body", WITH_EDGE),
-    ("geometry.ellipse", WITH_EDGE),
-    ("grid.far_field", "leave grid.far_field out: cascade.inlet_x and outlet_x end the grid"),
-    ("grid.wake", "leave grid.wake out: the grid around a blade is an O-grid"),
-    ("grid.wake_spacing", "leave grid.wake_spacing out: the grid around a blade is an O-grid"),
-    ("grid.wake_length", "leave grid.wake_length out: cascade.outlet_x ends the grid"),
-    ("grid.wake_direction", "leave grid.wake_direction out: cascade.outlet_angle turns the rows"),
-    (
-        "grid.wake_first_cell",
-        "leave grid.wake_first_cell out: the grid around a blade is an O-grid",
-    ),
-    ("grid.refine", "leave grid.refine out, and raise grid.ni, nj and the cells of [cascade]"),
+const REFUSED: [(&[&str], &str); 8] = [
+    (&["domain"], "leave [domain] out: inlet and outlet are keys of [cascade]"),
+    (SMOOTH, "give a section with a trailing edge, as geometry.file or points"),
+    (&["grid.far_field"], "leave {key} out: cascade.inlet_x and outlet_x end the grid"),
+    (&["grid.wake", "grid.wake_spacing"], NO_WAKE),
+    (&["grid.wake_length"], "leave {key} out: cascade.outlet_x ends the grid"),
+    (&["grid.wake_direction"], "leave {key} out: cascade.outlet_angle turns the rows"),
+    (&["grid.wake_first_cell"], NO_WAKE),
+    (&["grid.refine"], "leave {key} out, and raise grid.ni, nj and the cells of [cascade]"),
 ];
 
 /// The box or the cascade around a section.
@@ -51,8 +45,8 @@ pub(super) fn cascade(entries: &Given) -> Result<Option<CascadeOptions>, CaseErr
         let remedy = "leave [cascade] out with several elements";
         return Err(entries.refuse(&["cascade.pitch"], "one blade in a cascade", remedy));
     }
-    for (key, remedy) in REFUSED {
-        entries.refuse_given(&[key], "a case without it: [cascade] is given", remedy)?;
+    for (keys, remedy) in REFUSED {
+        entries.refuse_given(keys, "a case without it: [cascade] is given", remedy)?;
     }
     let topology: String = entries.get("grid.topology")?;
     if topology != "auto" && topology != "O" {
@@ -74,7 +68,7 @@ impl Case {
     /// Turns the points of the wall as the case and the file say.
     pub(super) fn turn(&self, points: &mut BoundaryPoints) {
         set_angle(points, self.geometry.angle);
-        turn_about([0.0; 2], points, self.geometry.in_file.nose_up);
+        turn_about([0.0; 2], points, self.geometry.in_file.angle);
     }
 
     /// The points of the wall, which `spaced` gives for a number of cells on the upper side. In a cascade without such a

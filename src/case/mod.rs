@@ -35,8 +35,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::geometry::{Cluster, Ellipse, Joukowski, PIVOT, Wake, WingBody};
-use crate::overset::Placement;
+use crate::geometry::{Cluster, Ellipse, Joukowski, PIVOT, Placement, Wake, WingBody};
 use crate::pde::control::ControlSettings;
 use crate::solver::newton::NewtonSettings;
 use crate::solver::precond::MultigridSettings;
@@ -183,7 +182,7 @@ impl GeometryOptions {
 
     /// Quarter point of a section whose grid was moved by `shift`.
     pub(crate) fn pivot(&self, shift: [f64; 2]) -> [f64; 2] {
-        Placement { chord: 1.0, angle: self.in_file.nose_up, at: shift }.point(PIVOT)
+        Placement { chord: 1.0, at: shift, ..self.in_file }.point(PIVOT)
     }
 }
 

@@ -4,7 +4,8 @@ use super::error::GivenValue;
 use super::schema::rounded;
 use super::{BackgroundOptions, Case, CaseFile, Element, Place, PlacedBy, Problem, SectionError};
 use crate::diagnostics::errors;
-use crate::overset::{Background, ElementWall, Placement, RigSide, RiggingError};
+use crate::geometry::Placement;
+use crate::overset::{Background, ElementWall, RigSide, RiggingError};
 
 /// Reach of a grid by default, in chords of the element, in gaps beside it, and in gaps to the grid around it.
 const REACH: [f64; 3] = [0.4, 4.0, 0.5];
@@ -147,14 +148,13 @@ impl CaseFile {
             if element.case.grid != provisional {
                 problems[number] = settled(element)?;
             }
-            element.case =
-                Case { name: element.case.name.clone(), ..problems[number].case.clone() };
+            element.case = problems[number].case.clone();
         }
         assembly.check_reaches(&placements, &gaps)?;
         let placed = |((problem, placement), element): ((Problem, Placement), &Element)| {
             let rigged = match element.placed_by {
                 PlacedBy::Rigged { to, rigging, .. } => Some((to, rigging.side)),
-                PlacedBy::InFile | PlacedBy::At { .. } => None,
+                PlacedBy::InFile | PlacedBy::At(_) => None,
             };
             PlacedElement { problem, placement, reach: element.reach, rigged }
         };
@@ -171,7 +171,7 @@ impl CaseFile {
                 return Ok(None);
             }
             let found = in_element(element, Case::in_file)?;
-            let frame = Placement { chord: found.chord, angle: 0.0, at: found.at };
+            let frame = Placement { angle: 0.0, ..found };
             if let Some(reach) = element.reach {
                 element.case.grid.reach = Some(reach / frame.chord);
             }
@@ -195,9 +195,7 @@ impl CaseFile {
                 }
                 placed[number] = match &element.placed_by {
                     PlacedBy::InFile => frames[number],
-                    PlacedBy::At { chord, angle, at } => {
-                        Some(Placement { chord: *chord, angle: *angle, at: *at })
-                    }
+                    PlacedBy::At(placement) => Some(*placement),
                     PlacedBy::Rigged { chord, to, rigging } => {
                         let Some(other) = &placed[*to] else { continue };
                         let other = wall(&problems[*to], other);

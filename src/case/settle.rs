@@ -6,8 +6,8 @@ use super::{Case, Contour, Frame, GeometryOptions, Place, Problem, TopologyChoic
 use crate::diagnostics::errors;
 use crate::geometry::vector::{difference, distance, middle};
 use crate::geometry::{
-    Airfoil, BaseCells, BoundaryPoints, ClosedContour, FileFrame, GeometryError, Heights,
-    LEAST_GAP, Placing, Repairs, SurfaceSettings, TrailingEdge, airfoil_from_naca,
+    Airfoil, BaseCells, BoundaryPoints, ClosedContour, GeometryError, Heights, LEAST_GAP,
+    Placement, Placing, Repairs, SurfaceSettings, TrailingEdge, airfoil_from_naca,
     contour_from_file, distribute, distribute_closed, distribute_closed_relaxed, edge_gap,
     read_file, read_points, set_edge_thickness, symmetrise,
 };
@@ -35,7 +35,7 @@ impl Case {
     }
 
     /// Place and size of the body in its file.
-    pub(super) fn in_file(&self) -> Result<FileFrame, SectionError> {
+    pub(super) fn in_file(&self) -> Result<Placement, SectionError> {
         let mut geometry = self.geometry.clone();
         self.read_body(&mut geometry).map(|_| geometry.in_file).map_err(|error| self.located(error))
     }
@@ -58,13 +58,14 @@ impl Case {
     fn read_body(&self, geometry: &mut GeometryOptions) -> Result<BodyContour, GeometryError> {
         let GeometryOptions { smooth, edge_thickness, .. } = *geometry;
         let keep_coordinates = self.grid.wall_points == WallPoints::AsGiven;
-        let placing = self.placing();
+        let in_file = geometry.frame == Frame::File;
+        let placing = if in_file { Placing::File } else { geometry.placing };
         let repairs = Repairs { smooth, edge_thickness, keep_coordinates, placing };
         let of_formula = |mut airfoil: Airfoil| {
             if let Some(thickness) = edge_thickness {
                 set_edge_thickness(&mut airfoil, thickness);
             }
-            (airfoil, FileFrame::default())
+            (airfoil, Placement::NONE)
         };
         let (mut airfoil, in_file) = match &geometry.contour {
             Contour::Naca(digits) => of_formula(airfoil_from_naca(digits, geometry.trailing_edge)?),
@@ -83,22 +84,6 @@ impl Case {
             flap.deflect(&mut airfoil)?;
         }
         Ok(BodyContour::Airfoil(airfoil))
-    }
-
-    /// Tells which keys place the section: those of an element stand beside its name.
-    fn placing(&self) -> Placing {
-        let frame = self.places.given.get("element.frame");
-        if self.geometry.frame == Frame::File
-            || frame.is_some_and(|given| given.value.contains("file"))
-        {
-            Placing::File
-        } else if self.places.within.is_empty() {
-            Placing::Section
-        } else if self.places.has("element.rigging.to") {
-            Placing::Rigging
-        } else {
-            Placing::Element
-        }
     }
 
     fn settled(self, body: BodyContour) -> Result<Problem, GeometryError> {
@@ -209,7 +194,7 @@ impl Case {
                 100.0 * length
             )
         }));
-        let FileFrame { at, chord, .. } = self.geometry.in_file;
+        let Placement { at, chord, .. } = self.geometry.in_file;
         self.turn(&mut points);
         let in_file = self.geometry.frame == Frame::File;
         let shift = if in_file { at.map(|c| c / chord) } else { [0.0; 2] };

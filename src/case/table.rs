@@ -15,6 +15,9 @@ pub(super) const SOURCES: [&str; 7] = [
     "geometry.joukowski",
 ];
 
+/// Those of them that have no trailing edge.
+pub(super) const SMOOTH: &[&str] = &["geometry.section", "geometry.wing_body", "geometry.ellipse"];
+
 /// Whether a section stands within another.
 pub(super) fn is_nested(section: &str) -> bool {
     section.contains('.')

@@ -3,6 +3,7 @@
 
 use super::defaults::{ROUND_EDGE, wake_cells};
 use super::entries::Given;
+use super::table;
 use super::{Case, CaseError, DomainOptions, TopologyChoice, WallPoints};
 use crate::geometry::vector::middle;
 use crate::geometry::{
@@ -55,12 +56,11 @@ impl Closed {
 pub(super) fn topology(entries: &Given) -> Result<TopologyChoice, CaseError> {
     use TrailingEdge::{Blunt, Rounded};
     let asked = entries.get("grid.topology")?;
-    let smooth = ["geometry.section", "geometry.wing_body", "geometry.ellipse"];
     let edge = entries.given::<TrailingEdge>("geometry.trailing_edge")?;
     let thickness = entries.given("geometry.edge_thickness")?.unwrap_or(0.0);
     let closed = if asked != TopologyChoice::Auto {
         return Ok(asked);
-    } else if entries.first_of(&smooth).is_some() {
+    } else if entries.first_of(table::SMOOTH).is_some() {
         SMOOTH
     } else if entries.has("grid.reach") {
         REACH
@@ -115,7 +115,7 @@ impl Case {
 
     /// Whether the section is turned too far for the cut of a C-grid.
     fn is_turned(&self) -> bool {
-        let turn = self.geometry.angle + self.geometry.in_file.nose_up;
+        let turn = self.geometry.angle + self.geometry.in_file.angle;
         turn.to_radians().cos() < MOST_TURN.to_radians().cos()
     }
 

@@ -39,12 +39,12 @@ pub use offset::{OffsetLine, OffsetProjection};
 pub(crate) use passage::Blades;
 pub(crate) use polygon::{crossings, encloses, polygon_area};
 pub use polygon::{first_contact, first_crossing, open_normals, wall_normals};
-pub(crate) use reader::{FileFrame, Placing, Repairs, read_file, read_points};
+pub(crate) use reader::{Placing, Repairs, read_file, read_points};
 pub use reader::{
     airfoil_from_bytes, airfoil_from_file, airfoil_from_points, contour_from_bytes,
     contour_from_file, points_from_file,
 };
-pub use section::{Flap, SectionMeasures, set_angle, set_edge_thickness};
+pub use section::{Flap, Placement, SectionMeasures, set_angle, set_edge_thickness};
 pub(crate) use section::{PIVOT, edge_angle_deg, edge_gap, symmetrise, turn_about};
 pub use shapes::{Ellipse, Joukowski, WingBody};
 pub use spacing::{

@@ -21,6 +21,43 @@ const RADIUS: f64 = 1.5;
 /// Point about which a section is turned and moments are taken.
 pub(crate) const PIVOT: [f64; 2] = [0.25, 0.0];
 
+/// The placement of a section: its frame, in which its chord is 1, is scaled, rotated and translated.
+///
+/// ```text
+/// p ↦ at + c (cos α x + sin α y, −sin α x + cos α y)
+/// ```
+///
+/// with the chord c, the angle α, nose up, and the position `at` of the frame's origin, which is the nose of
+/// the section. Lengths are in reference chords, or in the unit of the section's file.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+pub struct Placement {
+    /// The chord c.
+    pub chord: f64,
+    /// The angle α in degrees, nose up about the origin of the frame.
+    pub angle: f64,
+    /// Position of the origin of the frame.
+    pub at: [f64; 2],
+}
+
+impl Placement {
+    /// The placement that leaves a section in its frame.
+    pub const NONE: Self = Self { chord: 1.0, angle: 0.0, at: [0.0; 2] };
+
+    /// Maps a point of the frame.
+    pub fn point(&self, [x, y]: [f64; 2]) -> [f64; 2] {
+        let (sin, cos) = self.angle.to_radians().sin_cos();
+        [
+            self.at[0] + self.chord * (cos * x + sin * y),
+            self.at[1] + self.chord * (cos * y - sin * x),
+        ]
+    }
+
+    /// Maps points of the frame.
+    pub fn points(&self, points: impl IntoIterator<Item = [f64; 2]>) -> Vec<[f64; 2]> {
+        points.into_iter().map(|point| self.point(point)).collect()
+    }
+}
+
 /// A plain flap.
 ///
 /// The section is turned about the hinge, which lies midway between the surfaces, and all behind it with it.

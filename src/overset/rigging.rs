@@ -15,8 +15,8 @@
 //! M. Klausmeyer, J. C. Lin, NASA TM-112858, 1997).
 
 use super::wall::ElementWall;
-use super::zone::Placement;
 use crate::diagnostics::errors;
+use crate::geometry::Placement;
 use crate::geometry::vector::{difference, distance};
 
 /// The side of an element relative to the one that it is rigged to.

@@ -1,6 +1,7 @@
 //! Cases of several elements: their resolution, and refusals.
 
 use gridgen::case::{CaseFile, PlacedBy};
+use gridgen::overset::Placement;
 use gridgen::overset::RigSide;
 
 use super::{refusals, resolve, resolve_file, shown};
@@ -39,7 +40,7 @@ fn elements_have_their_own_keys_and_those_of_all() {
     assert_eq!(grids, [(129, 1e-3), (97, 1e-5)]);
     assert!(found.elements.iter().all(|element| element.case.quality.max_skewness == Some(0.9)));
     assert_eq!(found.background.unwrap().margin, 0.2);
-    assert_eq!(found.elements[0].placed_by, PlacedBy::At { chord: 1.0, angle: 0.0, at: [0.0; 2] });
+    assert_eq!(found.elements[0].placed_by, PlacedBy::At(Placement::NONE));
     let PlacedBy::Rigged { chord, to, rigging } = &found.elements[1].placed_by else { panic!() };
     assert_eq!((*chord, *to, rigging.side, rigging.gap), (0.3, 0, RigSide::Behind, 0.02));
 }
@@ -60,7 +61,7 @@ fn overrides_are_of_all_elements_or_of_the_one_that_is_named() {
     assert_eq!(found.elements.iter().map(|e| e.case.grid.ni).collect::<Vec<_>>(), [65, 49]);
     assert_eq!(
         found.elements[1].placed_by,
-        PlacedBy::At { chord: 0.25, angle: 0.0, at: [1.1, -0.1] }
+        PlacedBy::At(Placement { chord: 0.25, angle: 0.0, at: [1.1, -0.1] })
     );
     assert_eq!(found.background.unwrap().spacing, Some(0.5));
 }

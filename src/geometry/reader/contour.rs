@@ -2,13 +2,13 @@
 
 use super::base::{self, ChordExtent, extent};
 use super::rows::XyRow;
-use super::{FileFrame, Placing, Repairs};
+use super::{Placing, Repairs};
 use crate::geometry::error::{FileProblem, LEAST_POINTS, Refusal};
 use crate::geometry::polygon::first_crossing;
 use crate::geometry::section::part_surfaces;
 use crate::geometry::smooth as smoothing;
 use crate::geometry::surface::CLOSED_GAP;
-use crate::geometry::{ClosedContour, vector};
+use crate::geometry::{ClosedContour, Placement, vector};
 
 /// Points closer than this, in chords or extents of a smooth contour, are one point.
 const SAME: f64 = 1e-7;
@@ -34,14 +34,14 @@ pub(super) fn airfoil(
     upper: Option<usize>,
     repairs: &Repairs,
     notes: &mut Vec<String>,
-) -> Result<(Vec<[f64; 2]>, FileFrame), Refusal> {
+) -> Result<(Vec<[f64; 2]>, Placement), Refusal> {
     let file: Vec<[f64; 2]> = rows.iter().map(|row| row.at).collect();
     let step = smoothing::step(&file, ChordExtent::of(&rows).chord);
     let mut said = Vec::new();
     let pitched = chord_angle(&rows).and_then(|turn| {
         let turned = rows.iter().map(|row| XyRow { at: turned(row.at, -turn), ..*row }).collect();
         let (rows, _) = ordered(turned, upper, &mut said).ok()?;
-        Some(laid(rows, turn)).filter(|(_, frame)| frame.nose_up.abs() >= PITCHED)
+        Some(laid(rows, turn)).filter(|(_, frame)| frame.angle.abs() >= PITCHED)
     });
     let (rows, crossing, frame) = if let Some((rows, frame)) = pitched {
         notes.append(&mut said);
@@ -54,11 +54,11 @@ pub(super) fn airfoil(
         let crossing = check_crossing(&rows);
         let ChordExtent { left, chord, .. } = frame;
         if repairs.keep_coordinates && left.abs() <= KEPT && (chord - 1.0).abs() <= KEPT {
-            (rows, crossing, FileFrame::default())
+            (rows, crossing, Placement::NONE)
         } else {
             notes.extend(frame.note().filter(|_| repairs.placing != Placing::File));
             frame.scale(&mut rows);
-            (rows, crossing, FileFrame { at: [left, 0.0], chord, nose_up: 0.0 })
+            (rows, crossing, Placement { at: [left, 0.0], chord, angle: 0.0 })
         }
     };
     Ok((repaired(rows, crossing, step / frame.chord, repairs, notes)?, frame))
@@ -66,8 +66,8 @@ pub(super) fn airfoil(
 
 impl Placing {
     /// The note on a section that is pitched in its file.
-    fn note(self, frame: &FileFrame) -> Option<String> {
-        let FileFrame { chord, nose_up, .. } = frame;
+    fn note(self, frame: &Placement) -> Option<String> {
+        let Placement { chord, angle: nose_up, .. } = frame;
         let keys = |of: &str| {
             format!(
                 "; {of}angle = {:.2} lays it along x, {of}frame = \"file\" keeps the file's frame",
@@ -256,7 +256,7 @@ fn chord_angle(rows: &[XyRow]) -> Option<f64> {
 }
 
 /// Lays a section whose chord line is near the x axis along that axis, from 0 to 1. Also returns its frame.
-fn laid(mut rows: Vec<XyRow>, turn: f64) -> (Vec<XyRow>, FileFrame) {
+fn laid(mut rows: Vec<XyRow>, turn: f64) -> (Vec<XyRow>, Placement) {
     let edge = vector::middle(rows[0].at, rows[rows.len() - 1].at);
     let off = |row: &XyRow| vector::distance(edge, row.at);
     let nose = rows.iter().max_by(|a, b| off(a).total_cmp(&off(b))).map_or(edge, |row| row.at);
@@ -265,8 +265,8 @@ fn laid(mut rows: Vec<XyRow>, turn: f64) -> (Vec<XyRow>, FileFrame) {
     for row in &mut rows {
         row.at = turned(vector::difference(row.at, nose), -rest).map(|c| c / chord);
     }
-    let nose_up = -vector::angle([1.0, 0.0], turned(line, turn)).to_degrees();
-    (rows, FileFrame { at: turned(nose, turn), chord, nose_up })
+    let angle = -vector::angle([1.0, 0.0], turned(line, turn)).to_degrees();
+    (rows, Placement { at: turned(nose, turn), chord, angle })
 }
 
 fn turned([x, y]: [f64; 2], angle: f64) -> [f64; 2] {

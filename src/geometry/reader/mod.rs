@@ -20,7 +20,7 @@ use std::io::{ErrorKind, Read};
 use std::path::Path;
 
 use super::error::{FileProblem, Refusal, SIZE_LIMIT, of_points};
-use super::{Airfoil, ClosedContour, GeometryError};
+use super::{Airfoil, ClosedContour, GeometryError, Placement};
 use rows::{Table, XyRow};
 
 /// Reads the section in the file at `path`.
@@ -79,36 +79,19 @@ pub(crate) enum Placing {
     File,
 }
 
-/// Position in its file of a section that was shifted, scaled to 0 ≤ x ≤ 1, and turned if it was pitched.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct FileFrame {
-    /// The nose, in the file's unit.
-    pub(crate) at: [f64; 2],
-    /// Length of the chord.
-    pub(crate) chord: f64,
-    /// Angle of the chord line against the x axis, degrees.
-    pub(crate) nose_up: f64,
-}
-
-impl Default for FileFrame {
-    fn default() -> Self {
-        Self { at: [0.0; 2], chord: 1.0, nose_up: 0.0 }
-    }
-}
-
-/// [`airfoil_from_file`] with repairs; also returns the position of the section in the file.
+/// [`airfoil_from_file`] with repairs; also returns the place of the section in the file, if it was pitched with its angle.
 pub(crate) fn read_file(
     path: &Path,
     repairs: &Repairs,
-) -> Result<(Airfoil, FileFrame), GeometryError> {
+) -> Result<(Airfoil, Placement), GeometryError> {
     airfoil(path, bytes_of(path)?, repairs)
 }
 
-/// [`airfoil_from_points`] with repairs; also returns the position of the section in the file.
+/// [`airfoil_from_points`] with repairs; also returns the place of the section in the file, if it was pitched with its angle.
 pub(crate) fn read_points(
     points: &[[f64; 2]],
     repairs: &Repairs,
-) -> Result<(Airfoil, FileFrame), GeometryError> {
+) -> Result<(Airfoil, Placement), GeometryError> {
     let mut notes = Vec::new();
     let rows = points.iter().zip(1..).map(|(&at, line)| XyRow { line, at }).collect();
     let read = contour::airfoil(rows, None, repairs, &mut notes);
@@ -121,7 +104,7 @@ fn airfoil(
     path: &Path,
     bytes: Vec<u8>,
     repairs: &Repairs,
-) -> Result<(Airfoil, FileFrame), GeometryError> {
+) -> Result<(Airfoil, Placement), GeometryError> {
     let shape =
         |table: Table, notes: &mut _| contour::airfoil(table.rows, table.upper, repairs, notes);
     let (name, (points, frame), notes) = read(path, bytes, shape)?;
