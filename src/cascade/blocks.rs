@@ -20,30 +20,24 @@ const BEND: f64 = 0.35;
 const OWN_SPACING: f64 = 0.3;
 
 /// The outer line of an O-grid.
-pub(super) struct BladeLine {
+pub(super) struct BladeLine<'a> {
     /// Its nodes, the last of which repeats the first.
     pub(super) points: Vec<[f64; 2]>,
     /// Outward unit normals.
     pub(super) normals: Vec<[f64; 2]>,
-    pub(super) corners: [usize; 4],
-    pub(super) pitch: f64,
+    pub(super) passage: &'a BladePassage,
 }
 
-impl BladeLine {
-    pub(super) fn of(grid: &Grid, passage: &BladePassage) -> Self {
+impl<'a> BladeLine<'a> {
+    pub(super) fn of(grid: &Grid, passage: &'a BladePassage) -> Self {
         let points = grid.row(grid.nj - 1);
         let normals = wall_normals(&points);
-        Self { points, normals, corners: passage.corners, pitch: passage.pitch }
-    }
-
-    /// Cells around.
-    pub(super) fn cells(&self) -> usize {
-        self.points.len() - 1
+        Self { points, normals, passage }
     }
 
     /// A node of the O-grid of the next blade.
     pub(super) fn above(&self, node: usize) -> [f64; 2] {
-        raised(self.points[node], self.pitch)
+        raised(self.points[node], self.passage.pitch)
     }
 }
 
@@ -54,10 +48,9 @@ pub(super) fn raised([x, y]: [f64; 2], pitch: f64) -> [f64; 2] {
 
 /// The first guess of the passage: i from its front to its rear, j from the blade to the next one. Front and rear are cubic
 /// curves from corner to corner that leave the O-grids in a direction between the normal and the chord.
-pub(super) fn passage_block(ring: &BladeLine, passage: &BladePassage) -> Grid {
-    let [a, b, c, d] = ring.corners;
-    let mut grid = Grid::new(Topology::Rectangle, d - c + 1, passage.cells + 1);
-    let top = passage.cells;
+pub(super) fn passage_block(ring: &BladeLine) -> Grid {
+    let BladePassage { corners: [a, b, c, d], cells: top, .. } = *ring.passage;
+    let mut grid = Grid::new(Topology::Rectangle, d - c + 1, top + 1);
     for k in 0..=d - c {
         grid.set([k, 0], ring.points[c + k]);
         grid.set([k, top], ring.above(b - k));
@@ -85,21 +78,19 @@ pub(super) fn passage_block(ring: &BladeLine, passage: &BladePassage) -> Grid {
     interpolated(&grid)
 }
 
-/// The strip ahead: i upwards from b of the O-grid along the nose and the front of the passage to b of the next one, j to the
-/// inlet.
-pub(super) fn inlet_strip(ring: &BladeLine, passage_block: &Grid, passage: &BladePassage) -> Grid {
-    let [_, b, c, _] = ring.corners;
+/// The strips beside the passage. The one ahead has i upwards from b of the O-grid along the nose and the front of the
+/// passage to b of the next one, and j to the inlet. The one behind has i downwards from a of the next O-grid along the
+/// rear of the passage and the edge to a, and j to the outlet.
+pub(super) fn strips(ring: &BladeLine, block: &Grid) -> [Grid; 2] {
+    let BladePassage { corners: [a, b, c, d], inlet, outlet, .. } = *ring.passage;
     let nose = ring.points[b..=c].iter().copied();
-    let front = (1..passage_block.nj).map(|j| passage_block.point(0, j));
-    strip(&nose.chain(front).collect::<Vec<_>>(), passage.inlet)
-}
-
-/// The strip behind: i downwards from a of the next O-grid along the rear of the passage and the edge to a, j to the outlet.
-pub(super) fn outlet_strip(ring: &BladeLine, passage_block: &Grid, passage: &BladePassage) -> Grid {
-    let [a, _, _, d] = ring.corners;
-    let rear = (0..passage_block.nj).rev().map(|j| passage_block.point(passage_block.ni - 1, j));
+    let front = (1..block.nj).map(|j| block.point(0, j));
+    let rear = (0..block.nj).rev().map(|j| block.point(block.ni - 1, j));
     let edge = ring.points[d + 1..].iter().chain(&ring.points[1..=a]).copied();
-    strip(&rear.chain(edge).collect::<Vec<_>>(), passage.outlet)
+    [
+        strip(&nose.chain(front).collect::<Vec<_>>(), inlet),
+        strip(&rear.chain(edge).collect::<Vec<_>>(), outlet),
+    ]
 }
 
 /// Straight lines from a line that rises or falls by a pitch to a plane.
@@ -120,7 +111,7 @@ fn strip(line: &[[f64; 2]], plane: StripEnd) -> Grid {
 /// The segments at which blocks meet, and those that are a pitch apart, the lower one first.
 fn meetings(ring: &BladeLine, sizes: &[[usize; 2]]) -> (Vec<[Segment; 2]>, Vec<[Segment; 2]>) {
     use Side::{Above, Before, Behind, Below};
-    let ([a, b, c, d], n) = (ring.corners, ring.cells());
+    let ([a, b, c, d], n) = (ring.passage.corners, ring.points.len() - 1);
     let part = |block, side, nodes| Segment { block, side, nodes };
     let last = |block: usize, index: usize| sizes[block][index] - 1;
     let (across, nose, tail) = (last(PASSAGE, 1), c - b, n - d);

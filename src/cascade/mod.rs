@@ -14,7 +14,7 @@ pub use self::blocks::repeat;
 
 use std::iter;
 
-use self::blocks::{BladeLine, inlet_strip, joined, outlet_strip, passage_block};
+use self::blocks::{BladeLine, joined, passage_block, strips};
 use self::shape::shape;
 use crate::backend::{EllipticBackend, MultigridBackend};
 use crate::case::SolverOptions;
@@ -92,9 +92,8 @@ pub fn passage_blocks<B: EllipticBackend + MultigridBackend>(
     options: &SolverOptions,
 ) -> Result<(Grid, Vec<SolvedBlock>), SolverError> {
     let line = BladeLine::of(ring, passage);
-    let start = passage_block(&line, passage);
-    let inlet = inlet_strip(&line, &start, passage);
-    let outlet = outlet_strip(&line, &start, passage);
+    let start = passage_block(&line);
+    let [inlet, outlet] = strips(&line, &start);
     let starts = vec![(start, 0.0), (inlet, passage.pitch), (outlet, -passage.pitch)];
     let each = backend.each(starts, |backend, of| solved(backend, of, options));
     let mut solved: Vec<SolvedBlock> = each.into_iter().collect::<Result<_, _>>()?;
