@@ -1,7 +1,7 @@
 //! Cubic splines through the points of a contour, and Bézier curves that close an open trailing edge.
 
 use super::GeometryError;
-use super::vector::{along, angle, distance, middle, unit};
+use super::vector::{along, angle, distance, interval, middle, unit};
 
 /// A plane curve r(s) = (x(s), y(s)) of class C², cubic between its knots.
 ///
@@ -104,8 +104,7 @@ impl CubicSpline {
 
     /// The interval k that holds s, its length h and the two barycentric weights a, b (a + b = 1).
     fn interval(&self, s: f64) -> (usize, f64, f64, f64) {
-        let k = self.knots.partition_point(|&t| t <= s).clamp(1, self.knots.len() - 1) - 1;
-        self.weights(k, s)
+        self.weights(interval(&self.knots, s), s)
     }
 
     fn weights(&self, k: usize, s: f64) -> (usize, f64, f64, f64) {
@@ -262,7 +261,7 @@ impl Bezier {
 
     /// t at arc length `s`, linear between the samples.
     fn parameter(&self, s: f64) -> f64 {
-        let k = self.length.partition_point(|&l| l <= s).clamp(1, BEZIER_SAMPLES) - 1;
+        let k = interval(&self.length, s);
         let (l0, l1) = (self.length[k], self.length[k + 1]);
         (k as f64 + (s - l0) / (l1 - l0)) / BEZIER_SAMPLES as f64
     }

@@ -5,7 +5,9 @@ use std::f64::consts::TAU;
 use super::GeometryError;
 use super::curve::{CubicSpline, chord_lengths};
 use super::polygon::encloses;
-use super::vector::{along, angle, between, cross, difference, distance, dot, foot, unit};
+use super::vector::{
+    along, angle, between, cross, difference, distance, dot, foot, interval, unit,
+};
 
 /// Parts of a curved side.
 const PARTS: usize = 1000;
@@ -240,13 +242,9 @@ impl Enclosure {
         self.places[self.places.len() - 1]
     }
 
-    fn side(&self, t: f64) -> usize {
-        self.places.partition_point(|place| *place <= t).clamp(1, self.points.len() - 1) - 1
-    }
-
     /// The point at t.
     pub fn point(&self, t: f64) -> [f64; 2] {
-        let k = self.side(t);
+        let k = interval(&self.places, t);
         let length = self.places[k + 1] - self.places[k];
         let share = ((t - self.places[k]) / length).clamp(0.0, 1.0);
         let straight = between(self.points[k], self.points[k + 1], share);
@@ -268,7 +266,7 @@ impl Enclosure {
 
     /// The unit vector along the side at t; at a corner that of the side behind it.
     pub fn tangent(&self, t: f64) -> [f64; 2] {
-        let k = self.side(t);
+        let k = interval(&self.places, t);
         self.along(k, (t - self.places[k]) / (self.places[k + 1] - self.places[k]))
     }
 
@@ -280,7 +278,7 @@ impl Enclosure {
         let at = |place: &&f64| (t - **place).abs() < 1e-9 * self.length();
         let inner = &self.corners[1..self.corners.len() - 1];
         let Some(corner) = inner.iter().find(at) else { return inward(self.tangent(t)) };
-        let k = self.side(*corner);
+        let k = interval(&self.places, *corner);
         let sides = [self.along(k - 1, 1.0), self.along(k, 0.0)].map(inward);
         let share = 1.0 / (1.0 + dot(sides[0], sides[1]));
         [0, 1].map(|c| share * (sides[0][c] + sides[1][c]))

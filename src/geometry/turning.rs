@@ -1,7 +1,7 @@
 //! Spacing of points on a curve under a limit on the turn from one cell to the next.
 
 use super::heights::AlongWall;
-use super::vector::angle;
+use super::vector::{self, angle};
 
 /// Largest growth of the spacing with the distance from a place where it is reduced.
 const GROWTH: f64 = 0.15;
@@ -104,7 +104,7 @@ impl Turning {
         let mut turns = vec![0.0; s.len() - 1];
         for (k, turn) in self.turn.iter().enumerate() {
             let middle = 0.5 * (self.s[k] + self.s[k + 1]);
-            turns[cell_of(s, middle)] += turn.abs();
+            turns[vector::interval(s, middle)] += turn.abs();
         }
         turns.into_iter().fold(0.0, f64::max)
     }
@@ -264,16 +264,11 @@ pub(super) fn refined(s: &[f64], pieces: usize) -> Vec<f64> {
     s.windows(2).flat_map(between).chain(s.last().copied()).collect()
 }
 
-/// The cell that contains a position.
-fn cell_of(s: &[f64], place: f64) -> usize {
-    s.partition_point(|&s| s <= place).clamp(1, s.len() - 1) - 1
-}
-
 /// The local interval of points at a position, linear between the middles of the intervals.
 fn interval_at(s: &[f64], place: f64) -> f64 {
     let interval = |k: usize| s[k + 1] - s[k];
     let middle = |k: usize| 0.5 * (s[k] + s[k + 1]);
-    let k = cell_of(s, place);
+    let k = vector::interval(s, place);
     let (a, b) = if place < middle(k) { (k.max(1) - 1, k) } else { (k, (k + 1).min(s.len() - 2)) };
     if a == b {
         return interval(a);

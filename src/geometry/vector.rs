@@ -117,6 +117,11 @@ pub(crate) fn bisect(mut low: f64, mut high: f64, below: impl Fn(f64) -> bool) -
     }
 }
 
+/// The interval of rising numbers that holds a place, or the first or the last one.
+pub(super) fn interval(rising: &[f64], place: f64) -> usize {
+    rising.partition_point(|at| *at <= place).clamp(1, rising.len() - 1) - 1
+}
+
 /// The point at the distance `half` above (`sign` = 1) or below (−1) a mean line with this ordinate and slope at x.
 pub(super) fn offset(x: f64, half: f64, (y, slope): (f64, f64), sign: f64) -> [f64; 2] {
     let cos = 1.0 / slope.hypot(1.0);

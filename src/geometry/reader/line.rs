@@ -18,10 +18,8 @@ pub(super) struct Numbers<'a> {
 /// The kind of a line, independent of other lines.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum FileLine<'a> {
-    /// Nothing, or white space.
+    /// Nothing, white space, or a comment marked by `#`, `!`, `%` or `//`.
     Blank,
-    /// Marked by `#`, `!`, `%` or `//`.
-    Comment,
     /// Words.
     Text,
     /// One number alone, or a number and something that is almost one.
@@ -32,11 +30,8 @@ pub(super) enum FileLine<'a> {
 
 pub(super) fn classify(line: usize, raw: &str) -> FileLine<'_> {
     let text = raw.trim();
-    if text.is_empty() {
+    if text.is_empty() || text.starts_with(['#', '!', '%']) || text.starts_with("//") {
         return FileLine::Blank;
-    }
-    if text.starts_with(['#', '!', '%']) || text.starts_with("//") {
-        return FileLine::Comment;
     }
     let data = text.split(['#', '!']).next().unwrap_or(text);
     let (words, decimal_commas) = tokens(data);

@@ -82,7 +82,7 @@ fn candidates<'a>(
             break;
         }
         match classify(line, raw) {
-            FileLine::Blank | FileLine::Comment => {}
+            FileLine::Blank => {}
             FileLine::Numbers(numbers) => {
                 if let Some(earlier) = broken {
                     return malformed(earlier);
