@@ -92,13 +92,9 @@ impl<'a> OutputFiles<'a> {
             files.zones = block_names(2).to_vec();
             files.sizes.push([wake + 1, cells + 1]);
         }
-        if let (Some([a, b, c, d]), Some(cascade)) = (problem.corners, &case.cascade) {
+        if let Some(passage) = problem.passage() {
             files.zones = block_names(4).to_vec();
-            let [across, ahead, behind] = cascade.cells();
-            let [nose, edge] = [c - b, case.grid.ni - 1 - d + a];
-            files.sizes.push([d - c + 1, across + 1]);
-            files.sizes.push([nose + across + 1, ahead + 1]);
-            files.sizes.push([edge + across + 1, behind + 1]);
+            files.sizes.extend(passage.sizes(case.grid.ni - 1));
         }
         let movements = case.output.reference.then_some(files::REFERENCE_FILE);
         Self { starts: movements.into_iter().chain([files::RESTART_FILE]).collect(), ..files }
