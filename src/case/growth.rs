@@ -41,8 +41,7 @@ impl Problem {
             if measure == Limited::GrowthAlongI { along_i } else { along_j }
         });
         let found = largest.find(|found| found.largest >= value * (1.0 - 1e-9))?;
-        let chord = self.case.geometry.length();
-        let [x, y] = [0, 1].map(|c| chord * (found.at[c] + self.shift[c]));
+        let [x, y] = self.in_files(found.at);
         Some(format!(", at ({x:.4}, {y:.4})"))
     }
 

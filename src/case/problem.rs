@@ -214,12 +214,17 @@ impl Problem {
     /// The quality of the curved cells of linked blocks in the frame of this problem, where the case asks for them; the
     /// place of the worst is that in the files. None of blocks without nodes.
     pub(crate) fn curved_quality(&self, blocks: &[&Grid]) -> Option<CurvedQuality> {
-        let (order, chord) = (self.case.output.curved_order, self.case.geometry.length());
+        let order = self.case.output.curved_order;
         (order > 1 && !blocks[0].x.is_empty()).then(|| {
             let measured = CurvedQuality::of_blocks(blocks, order);
-            let at = [0, 1].map(|c| chord * (measured.at[c] + self.shift[c]));
-            CurvedQuality { at, ..measured }
+            CurvedQuality { at: self.in_files(measured.at), ..measured }
         })
+    }
+
+    /// A place in the grid as the files have it.
+    pub(super) fn in_files(&self, at: [f64; 2]) -> [f64; 2] {
+        let chord = self.case.geometry.length();
+        [0, 1].map(|c| chord * (at[c] + self.shift[c]))
     }
 
     /// Whether the grid is the finest of a family of `grids`, and all members have the corners of a base.
@@ -253,7 +258,7 @@ impl Problem {
         let step = |k: usize| difference(wall[k + 1], wall[k]);
         let turn = angle(step(corner - 1), step(corner)).abs();
         let placed = |at: [f64; 2]| {
-            let [x, y] = [0, 1].map(|c| at[c] + self.shift[c]);
+            let [x, y] = self.in_files(at);
             format!("({x:.4}, {y:.4})")
         };
         Some(format!(
