@@ -222,14 +222,13 @@ fn element(
         // Its grid closes around the other elements.
         entries.derive("grid.topology", "O".into(), "");
     }
-    let mut case = Case::resolve(&entries)?;
-    case.name.clone_from(&names[number]);
-    case.geometry.placing = match placed_by {
+    entries.places.placing = match placed_by {
         PlacedBy::InFile => Placing::File,
         PlacedBy::At(_) => Placing::Element,
         PlacedBy::Rigged { .. } => Placing::Rigging,
     };
-    Ok(Element { case, placed_by, reach })
+    let case = Case::resolve(&entries)?;
+    Ok(Element { case: Case { name: names[number].clone(), ..case }, placed_by, reach })
 }
 
 /// Refuses keys that an element has beside its name instead, and grids that cannot overlap.

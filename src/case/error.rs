@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::schema::BACKSLASH;
 use crate::diagnostics::{errors, excerpt};
+use crate::geometry::Placing;
 
 /// The origin of a value of a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,6 +73,8 @@ pub struct Places {
     pub(super) path: PathBuf,
     /// Prefix of a key in messages: `element.flap.`; empty for a case of one section.
     pub(super) within: String,
+    /// The keys that place its section.
+    pub(super) placing: Placing,
     /// Keys, and sections within sections, that the file or an override gives.
     pub(super) given: BTreeMap<&'static str, GivenValue>,
 }

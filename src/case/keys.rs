@@ -10,7 +10,7 @@ use super::schema::{Key, KeyKind, Preset, SIDES};
 use super::{Contour, Frame, PieceOptions, TopologyChoice, WallPoints};
 use crate::formats::plot3d::Flavour;
 use crate::formats::{Compression, Format, NAMES, Sides};
-use crate::geometry::{Cluster, Flap, Heights, Placement, Placing, TrailingEdge, Wake};
+use crate::geometry::{Cluster, Flap, Heights, Placement, TrailingEdge, Wake};
 use crate::grid::initial::InitialMethod;
 use crate::grid::{Seam, SideKind};
 use crate::solver::linear::{LinearSettings, Precision};
@@ -41,9 +41,6 @@ keys! {
         /// Place and size of the section in its file, once that is read.
         #[serde(skip)]
         pub(crate) in_file: Placement,
-        /// The keys that place it.
-        #[serde(skip)]
-        pub(crate) placing: Placing,
         /// A deflected flap.
         pub flap: Option<Flap>,
     }:

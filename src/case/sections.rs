@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use crate::geometry::{Placement, Placing, TrailingEdge};
+use crate::geometry::{Placement, TrailingEdge};
 
 use super::entries::Given;
 use super::schema::nearest;
@@ -45,7 +45,6 @@ pub(super) fn geometry(entries: &Given) -> Result<GeometryOptions, CaseError> {
         smooth: entries.given("geometry.smooth")?,
         frame: entries.get("geometry.frame")?,
         in_file: Placement::NONE,
-        placing: Placing::default(),
         corners: entries.given("geometry.corners")?,
         angle: entries.get("geometry.angle")?,
         chord: entries.get("geometry.chord")?,

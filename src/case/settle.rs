@@ -59,7 +59,7 @@ impl Case {
         let GeometryOptions { smooth, edge_thickness, .. } = *geometry;
         let keep_coordinates = self.grid.wall_points == WallPoints::AsGiven;
         let in_file = geometry.frame == Frame::File;
-        let placing = if in_file { Placing::File } else { geometry.placing };
+        let placing = if in_file { Placing::File } else { self.places.placing };
         let repairs = Repairs { smooth, edge_thickness, keep_coordinates, placing };
         let of_formula = |mut airfoil: Airfoil| {
             if let Some(thickness) = edge_thickness {
