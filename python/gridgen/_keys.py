@@ -171,7 +171,7 @@ class Keys(TypedDict, total=False):
     reference_length: float | None
     """grid: Length L in the height of the first cell, y = y⁺ L / (Re √(Cf/2)), as in Construct2D: Cf is
     that of a flat plate at Re, turbulent from 5e5 on, laminar (Blasius) below. The default gives half the
-    height of a plate as long as the chord. (chords, default 0.5, with ``y_plus``)"""
+    height of a plate as long as the chord. (chords, default 0.5, with ``reynolds``)"""
     leading_edge_spacing: float | None
     """grid: Spacing of the wall points at the leading edge. (chords, default 3e-3 * 256/cells around the
     section; 4e-4 * 128/cells of it on a C-grid)"""

@@ -20,7 +20,7 @@ const LONGER: f64 = 1.1;
 const NEAR: f64 = 0.2;
 
 /// Wall units of the first cells at walls of the outer line.
-pub(super) const WALL_Y_PLUS: &str = "domain.wall_y_plus";
+const WALL_Y_PLUS: &str = "domain.wall_y_plus";
 
 /// The keys of the line.
 const KEYS: [&str; 2] = ["domain.box", PIECE];

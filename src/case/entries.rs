@@ -13,7 +13,7 @@ use crate::diagnostics::excerpt;
 
 /// Keys that say the same in two ways.
 const ALTERNATIVES: [[&[&str]; 2]; 4] = [
-    [&["grid.first_cell"], &["grid.y_plus", "grid.reference_length"]],
+    [&["grid.first_cell"], &["grid.y_plus"]],
     [&["domain.wall_first_cell"], &["domain.wall_y_plus"]],
     [
         &["domain.box", "domain.floor", "domain.roof", "domain.inlet", "domain.outlet"],

@@ -198,7 +198,7 @@ keys! {
             "Height of the first cell in wall units, instead of `first_cell`; needs `reynolds`.";
         reynolds: Option<f64> = real(closed(1.0), closed(1e12)), Unset, "";
             "Reynolds number of the chord, for `y_plus` and for set-ups of OpenFOAM and SU2, which it makes turbulent.";
-        reference_length = real(closed(1e-6), closed(1e3)), Derived("0.5, with `y_plus`"), "chords";
+        reference_length: Option<f64> = real(closed(1e-6), closed(1e3)), Derived("0.5, with `reynolds`"), "chords";
             "Length L in the height of the first cell, y = y⁺ L / (Re √(Cf/2)), as in Construct2D: Cf is that of a flat \
             plate at Re, turbulent from 5e5 on, laminar (Blasius) below. The default gives half the height of \
             a plate as long as the chord.";

@@ -5,7 +5,7 @@ use crate::solver::newton::{Forcing, NewtonSettings};
 
 use super::along::points_around;
 use super::cascade::{Around, REACH, cascade};
-use super::domain::{WALL_Y_PLUS, domain, from_wall_units};
+use super::domain::{domain, from_wall_units};
 use super::entries::Given;
 use super::error::Found;
 use super::layers::LayerLaw;
@@ -68,10 +68,7 @@ impl Case {
 
     /// Height of the first cell in wall units, where the Reynolds number is given.
     pub fn y_plus(&self) -> Option<f64> {
-        let given = self.places.given.get("grid.reference_length");
-        // TOML allows an underline between digits.
-        let length = given.and_then(|found| found.value.replace('_', "").parse().ok());
-        let length = length.unwrap_or(defaults::REFERENCE_LENGTH);
+        let length = self.grid.reference_length.unwrap_or(defaults::REFERENCE_LENGTH);
         let unit = defaults::first_cell_from_y_plus(1.0, self.grid.reynolds?, length);
         Some(self.grid.first_cell / unit)
     }
@@ -243,8 +240,8 @@ fn first_cell(entries: &Given) -> Result<Heights, CaseError> {
     if let Some(height) = from_wall_units(entries, "grid.y_plus", "grid.first_cell")? {
         return Ok(Heights::Same(height));
     }
-    if entries.has("grid.reference_length") && !entries.has(WALL_Y_PLUS) {
-        return Err(entries.incomplete("grid.reference_length", "grid.y_plus"));
+    if entries.has("grid.reference_length") && !entries.has("grid.reynolds") {
+        return Err(entries.incomplete("grid.reference_length", "grid.reynolds"));
     }
     let given = entries.given("grid.first_cell")?;
     Ok(given.unwrap_or(Heights::Same(defaults::FIRST_CELL)))

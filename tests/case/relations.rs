@@ -27,9 +27,10 @@ fn first_cells_on_walls_of_a_box_follow_from_their_wall_units() {
     let case = walled(of, "wall_y_plus = 40\n").unwrap();
     check(&case, 0.8);
     assert_eq!(case.grid.first_cell.to_bits(), 1e-5_f64.to_bits());
-    // The case as it is written back has the height.
-    let text = case.to_toml_string().unwrap();
-    check(&resolve(&text).unwrap(), 0.8);
+    // The case as it is written back has the height, and the length that its wall units belong to.
+    let written = resolve(&case.to_toml_string().unwrap()).unwrap();
+    check(&written, 0.8);
+    assert_eq!(written.y_plus(), case.y_plus());
     // A height that is given over a file takes the place of its wall units.
     let text = "[grid]\nreynolds = 2e6\n[domain]\nbox = [-1, 3, -1, 1]\nfloor = \"wall\"\nwall_y_plus = 40\n";
     let set = [("domain.wall_first_cell", "3e-4")];
@@ -97,8 +98,8 @@ fn keys_that_do_not_go_together_are_refused() {
     hint: keep either grid.y_plus or grid.first_cell
     wing.toml:4: grid.y_plus = 1: needs grid.reynolds, which is not given
     hint: add grid.reynolds, or leave grid.y_plus out
-    wing.toml:4: grid.reference_length = 1.0: needs grid.y_plus, which is not given
-    hint: add grid.y_plus, or leave grid.reference_length out
+    wing.toml:4: grid.reference_length = 1.0: needs grid.reynolds, which is not given
+    hint: add grid.reynolds, or leave grid.reference_length out
     wing.toml:9: domain.wall_y_plus = 2: excluded by domain.wall_first_cell, which is given too
     hint: keep either domain.wall_y_plus or domain.wall_first_cell
     wing.toml:6: domain.wall_y_plus = 2: needs grid.reynolds, which is not given

@@ -306,11 +306,9 @@ fn may_be_missing(key: &Key, text: &str) -> bool {
     let has = |key: &str| text.lines().any(|line| line.starts_with(key));
     let smooth = ["[geometry.section]", "[geometry.wing_body]", "[geometry.ellipse]"];
     match key.path {
-        // There are no clusters, no box, and one section alone.
-        "grid.wall_growth" => true,
+        // There are no clusters, no box, no length without a Reynolds number, and one section alone.
+        "grid.wall_growth" | "grid.reference_length" => true,
         path if path.starts_with("domain.") || path.starts_with("cascade.") => true,
-        // The resulting height is written instead.
-        "grid.reference_length" => has("first_cell ="),
         "grid.wake" | "grid.wake_length" | "grid.wake_direction" => !has("topology = \"C\""),
         "grid.base_cells" => {
             !has("trailing_edge = \"blunt\"") && !has("trailing_edge = \"rounded\"")
