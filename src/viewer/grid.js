@@ -145,10 +145,9 @@ const gridgenGrid = (() => {
     return (Math.atan2(Math.abs(nx * ly - ny * lx), nx * lx + ny * ly) * 180) / Math.PI;
   }
 
-  /** Non-orthogonality of cell (i, j): the largest angle over the faces that it shares with other cells, degrees. */
-  function nonorthogonality(zone, i, j) {
+  /** Non-orthogonality of cell (i, j) with these corners: the largest angle over the faces that it shares with other cells, degrees. */
+  function nonorthogonality(c, zone, i, j) {
     const [cells, rows] = [zone.ni - 1, zone.nj - 1];
-    const c = corners(zone, i, j);
     const here = centroid(c);
     let worst = 0;
     const face = (i2, j2, a, b) => {
@@ -199,45 +198,30 @@ const gridgenGrid = (() => {
     return all.filter(({ points }) => points.length > 1);
   }
 
-  /** Measures of cells: name, unit, whether the scale is logarithmic or of square roots, whether the least is the worst, and the value of a cell. */
+  /**
+   * Measures of cells: name, unit, whether the scale is logarithmic or of square roots, whether the least is the worst, and
+   * the value of a cell by its corners and its place, or that of a point by the walls.
+   */
   const MEASURES = {
-    skewness: { name: "skewness", unit: "", root: true, of: (zone, i, j) => skewness(corners(zone, i, j)) },
+    skewness: { name: "skewness", unit: "", root: true, of: skewness },
     nonorthogonality: { name: "non-orthogonality", unit: "°", root: true, of: nonorthogonality },
-    aspect: { name: "aspect ratio", unit: "", log: true, of: (z, i, j) => aspect(corners(z, i, j)) },
-    growthI: { name: "growth along i", unit: "", of: (z, i, j) => growth(z, i, j, 1, z.ni) },
-    growthJ: { name: "growth along j", unit: "", of: (z, i, j) => growth(z, i, j, z.ni, 1) },
-    determinant: {
-      name: "smallest determinant",
-      unit: "chords²",
-      power: 2,
-      log: true,
-      least: true,
-      of: (zone, i, j) => determinant(corners(zone, i, j)),
-    },
-    area: {
-      name: "area",
-      unit: "chords²",
-      power: 2,
-      log: true,
-      least: true,
-      of: (zone, i, j) => area(corners(zone, i, j)),
-    },
-    distance: {
-      name: "wall distance",
-      unit: "chords",
-      power: 1,
-      log: true,
-      least: true,
-      of: (zone, i, j, around) => wallDistance(around, ...centroid(corners(zone, i, j))),
-    },
+    aspect: { name: "aspect ratio", unit: "", log: true, of: aspect },
+    growthI: { name: "growth along i", unit: "", of: (_, zone, i, j) => growth(zone, i, j, 1, zone.ni) },
+    growthJ: { name: "growth along j", unit: "", of: (_, zone, i, j) => growth(zone, i, j, zone.ni, 1) },
+    determinant: { name: "smallest determinant", unit: "chords²", power: 2, log: true, least: true, of: determinant },
+    area: { name: "area", unit: "chords²", power: 2, log: true, least: true, of: area },
+    distance: { name: "wall distance", unit: "chords", power: 1, log: true, least: true, of: wallDistance },
   };
 
   /** A measure of the cells (i, j) of a zone; lengths are in chords. */
   function measureOf(data, zone, key) {
     const { of, power = 0 } = MEASURES[key];
-    const around = key === "distance" ? walls(data.zones) : null;
     const unit = data.unit ** power;
-    return (i, j) => of(zone, i, j, around) / unit;
+    if (key === "distance") {
+      const around = walls(data.zones);
+      return (i, j) => of(around, ...centroid(corners(zone, i, j))) / unit;
+    }
+    return (i, j) => of(corners(zone, i, j), zone, i, j) / unit;
   }
 
   /** A measure of one cell. */
