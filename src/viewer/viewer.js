@@ -657,22 +657,14 @@ const gridgenViewer = (() => {
       const part = (heading, ...contents) =>
         element("div", { role: "group", "aria-label": heading }, element("h3", {}, heading), ...contents);
       const row = (...contents) => element("div", { class: "gv-row" }, ...contents);
+      const toCell = button("cell", "go to this cell", () => this.goTyped());
+      const toWorst = button("worst", "go to the worst cell (W)", () => this.goWorst(this.worstOf.value));
       const side = element(
         "div",
         { class: "gv-side" },
         part("Colours", row(this.chooser), this.scale),
         part("Cell", this.details),
-        part(
-          "Go to",
-          row(
-            this.goal,
-            button("cell", "go to this cell", () => this.goTyped()),
-          ),
-          row(
-            this.worstOf,
-            button("worst", "go to the worst cell (W)", () => this.goWorst(this.worstOf.value)),
-          ),
-        ),
+        part("Go to", row(this.goal, toCell), row(this.worstOf, toWorst)),
         part("Layers", this.switches),
       );
       this.wallChoice = this.curveChoice("curve along the wall", CURVES);
@@ -706,16 +698,13 @@ const gridgenViewer = (() => {
         const box = stage.getBoundingClientRect();
         return [event.clientX - box.left - stage.clientLeft, event.clientY - box.top - stage.clientTop];
       };
-      stage.addEventListener(
-        "wheel",
-        (event) => {
-          event.preventDefault();
-          const pixels = event.deltaY * (event.deltaMode === 1 ? 33 : 1);
-          this.camera.zoom(Math.exp(-pixels / 350), ...place(event), this.data.unit);
-          this.redraw();
-        },
-        { passive: false },
-      );
+      const turn = (event) => {
+        event.preventDefault();
+        const pixels = event.deltaY * (event.deltaMode === 1 ? 33 : 1);
+        this.camera.zoom(Math.exp(-pixels / 350), ...place(event), this.data.unit);
+        this.redraw();
+      };
+      stage.addEventListener("wheel", turn, { passive: false });
       let moved = 0;
       stage.addEventListener("pointerdown", (event) => {
         stage.setPointerCapture(event.pointerId);
@@ -795,10 +784,8 @@ const gridgenViewer = (() => {
     /** The cell at the middle of the first wall, on which the selection begins. */
     home() {
       const { zones } = this.data;
-      const zone = Math.max(
-        0,
-        zones.findIndex((one) => one.wall),
-      );
+      const walled = zones.findIndex((one) => one.wall);
+      const zone = Math.max(0, walled);
       const { wall, ni } = zones[zone];
       return { zone, i: wall ? Math.min(ni - 2, Math.floor((wall[0] + wall[1]) / 2)) : 0, j: 0 };
     }
@@ -960,11 +947,8 @@ const gridgenViewer = (() => {
 
     /** Goes to the worst cell by a measure. */
     goWorst(key) {
-      const found = G.worst(
-        this.data,
-        key,
-        this.data.zones.map((zone) => this.valuesOf(zone, key)),
-      );
+      const values = this.data.zones.map((zone) => this.valuesOf(zone, key));
+      const found = G.worst(this.data, key, values);
       if (!found) return;
       this.pick(found);
       this.centre(found);
@@ -998,12 +982,11 @@ const gridgenViewer = (() => {
       const edge = (a, b) => Math.hypot(c[2 * b] - c[2 * a], c[2 * b + 1] - c[2 * a + 1]) / data.unit;
       const name = data.zones.length > 1 ? [["zone", one.name || String(zone + 1)]] : [];
       const original = [one.is ? one.is[i] : i, one.js ? one.js[j] : j];
-      const measured = ["skewness", "aspect", "growthI", "growthJ", "nonorthogonality", "area", "distance"].map(
-        (key) => {
-          const { name: text, unit } = G.MEASURES[key];
-          return [text, `${shown(of(key))}${unit === "°" ? unit : ""}`];
-        },
-      );
+      const keys = ["skewness", "aspect", "growthI", "growthJ", "nonorthogonality", "area", "distance"];
+      const measured = keys.map((key) => {
+        const { name: text, unit } = G.MEASURES[key];
+        return [text, `${shown(of(key))}${unit === "°" ? unit : ""}`];
+      });
       return [
         ...name,
         ["cell i, j", `${original[0]}, ${original[1]}`],
@@ -1015,9 +998,8 @@ const gridgenViewer = (() => {
     }
 
     spoken(cell) {
-      return this.facts(cell)
-        .map(([name, text]) => `${name} ${text}`)
-        .join(", ");
+      const facts = this.facts(cell).map(([name, text]) => `${name} ${text}`);
+      return facts.join(", ");
     }
 
     /** Shows the facts of the hovered cell, or else of the selected one. */
