@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use gridgen::files::{REPORT_FILE, WriteFault};
-use gridgen::internals::digest;
 use gridgen::internals::output::{FolderRules, HOME, Output};
 
 const OLD: [&str; 4] =
@@ -143,47 +142,6 @@ fn a_change_within_a_file_that_keeps_its_length_is_seen() {
             assert!(matches!(fault, Some(WriteFault::Changed)), "{length} bytes: {fault:?}");
         }
         assert!(refused(&written).is_none(), "{length} bytes");
-    }
-}
-
-/// A file of this many bytes, and the bytes of it on which the print of an earlier version depends: all of a short one, else
-/// 256 pieces at equal distances.
-fn sampled_before(length: usize) -> (String, Vec<u8>) {
-    let text: String = (0..length).map(|k| char::from(b'a' + (k % 251 % 26) as u8)).collect();
-    let pieces = |k: usize| &text.as_bytes()[(length - 4096) * k / 255..][..4096];
-    let read = if length <= 1 << 20 {
-        text.clone().into()
-    } else {
-        (0..256).flat_map(pieces).copied().collect()
-    };
-    (text, read)
-}
-
-#[test]
-fn files_of_an_earlier_version_are_known_by_its_checksums() {
-    for length in [3, 1 << 20, 3_000_001] {
-        let folder = tempfile::tempdir().unwrap();
-        let output = Output::open(folder.path(), FolderRules::NONE, false).unwrap();
-        let (text, read) = sampled_before(length);
-        make(&output, &["mesh.vts"], &text);
-        output.commit().unwrap();
-        for checksum in [
-            format!(r#""digest":{}"#, digest::of(&read)),
-            format!(r#""crc":{}"#, digest::crc(&read)),
-        ] {
-            let record = format!(r#"{{"mesh.vts":{{"bytes":{length},{checksum}}}}}"#);
-            fs::write(folder.path().join(HOME).join("written.json"), record).unwrap();
-            let fault = || {
-                let output = Output::open(folder.path(), FolderRules::NONE, false).unwrap();
-                output.check(["mesh.vts"]).err().map(|error| error.fault)
-            };
-
-            assert!(fault().is_none(), "{length} bytes, {checksum}");
-            fs::write(folder.path().join("mesh.vts"), text.replacen('b', "B", 1)).unwrap();
-            let changed = matches!(fault(), Some(WriteFault::Changed));
-            assert!(changed, "{length} bytes, {checksum}");
-            fs::write(folder.path().join("mesh.vts"), &text).unwrap();
-        }
     }
 }
 

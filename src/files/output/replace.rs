@@ -26,67 +26,39 @@ pub(super) fn home(root: &Path) -> PathBuf {
     root.join(HOME)
 }
 
-/// Most bytes of a file that is read whole for its print; the bytes of a piece of a longer one; and the number of pieces
-/// that are read of that, now and by earlier versions.
+/// Most bytes of a file that is read whole for its print; of a longer one, the bytes of a piece, and the pieces that are read.
 const WHOLE: u64 = 1 << 20;
 const PIECE: u64 = 4096;
 const PIECES: u64 = 64;
-const EARLIER_PIECES: u64 = 256;
 
-/// Fingerprint of a file, by which changes of a user or another program are found: its length and a checksum of
-/// its contents, of a file longer than [`WHOLE`] of pieces at equal distances from its first byte to its last.
+/// Fingerprint of a file, by which changes of a user or another program are found.
 /// A copy of a folder has the same prints, and a large file need not be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Print {
+    /// Length of the file.
     bytes: u64,
-    #[serde(flatten)]
-    checksum: Checksum,
-}
-
-/// Checksum of the bytes that are read of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Checksum {
-    Sampled(u32),
-    /// Earlier versions recorded that of more pieces, or the FNV-1a digest, which takes ten times as long to compute.
-    Crc(u32),
-    Digest(u64),
+    /// Checksum of its contents; of a file longer than [`WHOLE`] that of pieces at equal distances from its first byte to its
+    /// last.
+    sampled: u32,
 }
 
 impl Print {
     pub(super) fn of(path: &Path) -> io::Result<Self> {
-        let (bytes, read) = sample(path, PIECES)?;
-        Ok(Self { bytes, checksum: Checksum::Sampled(digest::crc(&read)) })
-    }
-
-    /// Whether the file at `path` is the one.
-    fn is_of(&self, path: &Path) -> io::Result<bool> {
-        let now = matches!(self.checksum, Checksum::Sampled(_));
-        let (bytes, read) = sample(path, if now { PIECES } else { EARLIER_PIECES })?;
-        let same = match self.checksum {
-            Checksum::Sampled(crc) | Checksum::Crc(crc) => crc == digest::crc(&read),
-            Checksum::Digest(digest) => digest == digest::of(&read),
-        };
-        Ok(self.bytes == bytes && same)
-    }
-}
-
-/// Returns the length of a file, and the bytes from which a print of this many pieces is made.
-fn sample(path: &Path, pieces: u64) -> io::Result<(u64, Vec<u8>)> {
-    let mut file = File::open(path)?;
-    let bytes = file.metadata()?.len();
-    let mut read = Vec::new();
-    if bytes <= WHOLE {
-        file.take(WHOLE).read_to_end(&mut read)?;
-    } else {
-        read.resize((pieces * PIECE) as usize, 0);
-        for (k, piece) in (0_u64..).zip(read.chunks_exact_mut(PIECE as usize)) {
-            let at = u128::from(bytes - PIECE) * u128::from(k) / u128::from(pieces - 1);
-            file.seek(SeekFrom::Start(at as u64))?;
-            file.read_exact(piece)?;
+        let mut file = File::open(path)?;
+        let bytes = file.metadata()?.len();
+        let mut read = Vec::new();
+        if bytes <= WHOLE {
+            file.take(WHOLE).read_to_end(&mut read)?;
+        } else {
+            read.resize((PIECES * PIECE) as usize, 0);
+            for (k, piece) in (0_u64..).zip(read.chunks_exact_mut(PIECE as usize)) {
+                let at = u128::from(bytes - PIECE) * u128::from(k) / u128::from(PIECES - 1);
+                file.seek(SeekFrom::Start(at as u64))?;
+                file.read_exact(piece)?;
+            }
         }
+        Ok(Self { bytes, sampled: digest::crc(&read) })
     }
-    Ok((bytes, read))
 }
 
 /// Names of files below a folder, parted by `/`, and what tells them.
@@ -136,8 +108,8 @@ pub(super) fn standing<'p>(
     if prints.peek().is_none() {
         return Standing::Foreign;
     }
-    let own = prints.any(|print| print.is_of(&path).unwrap_or(false));
-    if own { Standing::Own } else { Standing::Changed }
+    let print = Print::of(&path).ok();
+    if prints.any(|own| Some(*own) == print) { Standing::Own } else { Standing::Changed }
 }
 
 #[derive(Debug, Serialize, Deserialize)]
