@@ -284,10 +284,7 @@ fn open(path: &Path) -> io::Result<File> {
     File::options().append(true).open(path)
 }
 
-/// Refuses to write to a file that is read, or twice to one, whatever names and links lead there.
-///
-/// # Errors
-/// [`WriteFault::Same`].
+/// Refuses to write to a file that is read, or twice to one, whatever names and links lead there, by [`WriteFault::Same`].
 pub fn check_apart<'p>(
     outputs: impl IntoIterator<Item = Option<&'p Path>>,
     inputs: impl IntoIterator<Item = Option<&'p Path>>,
@@ -302,9 +299,7 @@ pub fn check_apart<'p>(
     Ok(())
 }
 
-/// Refuses to replace a file whose name the program has made, unless it has the `mark` of gridgen's.
-///
-/// # Errors
+/// Refuses to replace a file whose name the program has made, unless it has the `mark` of gridgen's, by
 /// [`WriteFault::Foreign`].
 pub fn check_own(path: &Path, mark: &str) -> Result<(), IoError> {
     let own = |bytes: Vec<u8>| memchr::memmem::find(&bytes, mark.as_bytes()).is_some();
