@@ -21,16 +21,16 @@ pub(super) type Part =
 pub(super) const PARTS: [Part; 5] = [
     ("constant/polyMesh/points", "vectorField", |mesh, out| mesh.write_points(out)),
     ("constant/polyMesh/faces", "faceList", |mesh, out| {
-        mesh.write_faces(out, |text, Face { points: [a, b, c, d], .. }| {
+        mesh.write_faces(out, &|text, Face { points: [a, b, c, d], .. }| {
             writeln!(text, "4({a} {b} {c} {d})")
         })
     }),
     ("constant/polyMesh/owner", "labelList", |mesh, out| {
-        mesh.write_faces(out, |text, face| writeln!(text, "{}", face.owner))
+        mesh.write_faces(out, &|text, face| writeln!(text, "{}", face.owner))
     }),
     ("constant/polyMesh/neighbour", "labelList", |mesh, out| {
         writeln!(out, "{}\n(", mesh.inner_faces)?;
-        mesh.write_inner(out, |text, face| writeln!(text, "{}", face.neighbour))?;
+        mesh.write_inner(out, &|text, face| writeln!(text, "{}", face.neighbour))?;
         writeln!(out, ")")
     }),
     ("constant/polyMesh/boundary", "polyBoundaryMesh", |mesh, out| mesh.write_boundary(out)),
@@ -43,12 +43,27 @@ pub(super) const CELL_ZONES: Part =
 /// The name of the patch whose cells take their values from other zones.
 pub(super) const OVERSET: &str = "overset";
 
+/// Writes the head of a file of a case, with `more` lines between its class and its name.
+pub(super) fn write_head(
+    out: &mut Writer<'_>,
+    name: &str,
+    class: &str,
+    more: &str,
+) -> io::Result<()> {
+    let (_, object) = name.rsplit_once('/').unwrap_or_default();
+    writeln!(out, "FoamFile\n{{\n    version 2.0;\n    format ascii;\n    class {class};")?;
+    writeln!(out, "{more}    object {object};\n}}\n")
+}
+
 /// A polygon with the cells on both sides; that of an outer face has no neighbour and repeats its owner.
 struct Face {
     points: [usize; 4],
     owner: usize,
     neighbour: usize,
 }
+
+/// Writes the line of a face.
+type FaceLine<'l> = &'l (dyn Fn(&mut Vec<u8>, Face) -> io::Result<()> + Sync);
 
 /// Zones in layers of cells over the span; points and cells of a layer follow those of the layer before, those of
 /// a zone those of the zone before.
@@ -111,23 +126,23 @@ impl<'a> Mesh<'a> {
         let plane_cells: usize = zones.iter().map(|zone| zone.plane.cells).sum();
         let inner_faces =
             span.cells * ((4 * plane_cells - outside) / 2) + (span.cells - 1) * plane_cells;
-        let ends = |name: &str, kind: &str, part: fn(usize) -> [usize; 2]| {
-            let of_zone = |(number, zone): (usize, &ZonePart<'_>)| {
-                let [first, count] = part(zone.plane.cells);
-                (number, Faces::Ends { first, count })
-            };
-            let faces = zones.iter().enumerate().map(of_zone).collect();
-            FacePatch::new(name, kind, faces)
+        // Faces at the back, then those in front: the first of a patch and their number, in cells of the plane.
+        let ends = |name: &str, kind: &str, [first, count]: [usize; 2]| {
+            let faces = zones.iter().enumerate().map(|(number, zone)| {
+                let cells = zone.plane.cells;
+                (number, Faces::Ends { first: first * cells, count: count * cells })
+            });
+            FacePatch::new(name, kind, faces.collect())
         };
         match sides {
-            None => patches.push(ends("frontAndBack", "empty;", |cells| [0, 2 * cells])),
+            None => patches.push(ends("frontAndBack", "empty;", [0, 2])),
             Some(sides) => {
                 let [back, front] = ["front", "back"].map(|other| match sides {
                     Sides::Symmetry => "symmetryPlane;".to_owned(),
                     Sides::Periodic => cyclic("unknown", other),
                 });
-                patches.push(ends("back", &back, |cells| [0, cells]));
-                patches.push(ends("front", &front, |cells| [cells, cells]));
+                patches.push(ends("back", &back, [0, 1]));
+                patches.push(ends("front", &front, [1, 1]));
             }
         }
         Self { zones, span, points, cells, inner_faces, patches }
@@ -142,16 +157,15 @@ impl<'a> Mesh<'a> {
         out: &mut Writer<'_>,
         (name, class, contents): Part,
     ) -> io::Result<()> {
-        writeln!(out, "FoamFile\n{{\n    version 2.0;\n    format ascii;\n    class {class};")?;
-        if class == "labelList" {
-            // Counts for decomposePar and the like, in the words of OpenFOAM.
-            let Self { points, cells, inner_faces: inner, .. } = self;
-            let faces = self.faces();
-            write!(out, "    note \"nPoints:{points}  nCells:{cells}  nFaces:{faces}  ")?;
-            writeln!(out, "nInternalFaces:{inner}\";")?;
-        }
-        let (location, object) = name.rsplit_once('/').unwrap_or_default();
-        writeln!(out, "    location \"{location}\";\n    object {object};\n}}\n")?;
+        let Self { points, cells, inner_faces: inner, .. } = self;
+        let faces = self.faces();
+        // Counts for decomposePar and the like, in the words of OpenFOAM.
+        let note = format!(
+            "    note \"nPoints:{points}  nCells:{cells}  nFaces:{faces}  nInternalFaces:{inner}\";\n"
+        );
+        let note = if class == "labelList" { &*note } else { "" };
+        let (folder, _) = name.rsplit_once('/').unwrap_or_default();
+        write_head(out, name, class, &format!("{note}    location \"{folder}\";\n"))?;
         contents(self, out)
     }
 
@@ -230,12 +244,9 @@ impl<'a> Mesh<'a> {
     }
 
     /// Writes the list of what `line` says of each face.
-    fn write_faces<F>(&self, out: &mut Writer<'_>, line: F) -> io::Result<()>
-    where
-        F: Fn(&mut Vec<u8>, Face) -> io::Result<()> + Sync,
-    {
+    fn write_faces(&self, out: &mut Writer<'_>, line: FaceLine<'_>) -> io::Result<()> {
         writeln!(out, "{}\n(", self.faces())?;
-        self.write_inner(out, &line)?;
+        self.write_inner(out, line)?;
         for (zone, faces) in self.patches.iter().flat_map(|patch| &patch.faces) {
             let (zone, count) = (&self.zones[*zone], faces.count(self.span.cells));
             pieces::write_lines(out, count, |text, k| line(text, self.outer(zone, faces, k)))?;
@@ -243,10 +254,7 @@ impl<'a> Mesh<'a> {
         writeln!(out, ")")
     }
 
-    fn write_inner<F>(&self, out: &mut Writer<'_>, line: F) -> io::Result<()>
-    where
-        F: Fn(&mut Vec<u8>, Face) -> io::Result<()> + Sync,
-    {
+    fn write_inner(&self, out: &mut Writer<'_>, line: FaceLine<'_>) -> io::Result<()> {
         self.zones.iter().try_for_each(|zone| {
             pieces::write_lines(out, self.cells_of(zone), |text, cell| {
                 self.owned(zone, cell).try_for_each(|face| line(text, face))

@@ -92,7 +92,10 @@ fn make(path: &Path, mesh: &MeshData<'_>) -> Result<(), IoError> {
         atomic::write(&place(part.0)?, |out| parts.write(out, part))?;
     }
     for (name, write) in overset::FIELDS.into_iter().filter(|_| several) {
-        atomic::write(&place(name)?, |out| write(out, mesh, &parts))?;
+        atomic::write(&place(name)?, |out| {
+            mesh::write_head(out, name, "volScalarField", "")?;
+            write(out, mesh, &parts)
+        })?;
     }
     Ok(())
 }

@@ -20,7 +20,9 @@ use crate::grid::vector::{angle, difference, distance};
 const CORNER: f64 = 25.0;
 const SHARPER: f64 = 3.0;
 
-/// A field of the mesh: its path in the case, and what writes it.
+const WITHOUT_DIMENSION: &str = "dimensions [0 0 0 0 0 0 0];";
+
+/// A field of scalars of the mesh: its path in the case, and what writes it behind the head.
 type Field = (&'static str, fn(&mut Writer<'_>, &MeshData<'_>, &Mesh<'_>) -> io::Result<()>);
 
 /// The fields that belong to the mesh: the number of each cell's zone, and the curvature of each face of the walls.
@@ -29,22 +31,12 @@ pub(super) const FIELDS: [Field; 2] = [
     ("0/wallCurvature", |out, mesh, _| write_curvature(out, mesh)),
 ];
 
-/// The head of a field of scalars without a dimension.
-fn head(out: &mut Writer<'_>, object: &str) -> io::Result<()> {
-    writeln!(
-        out,
-        "FoamFile\n{{\n    version 2.0;\n    format ascii;\n    class volScalarField;\n    object {object};\n}}\n\n\
-         dimensions [0 0 0 0 0 0 0];"
-    )
-}
-
 fn write_zone_numbers(
     out: &mut Writer<'_>,
     mesh: &MeshData<'_>,
     parts: &Mesh<'_>,
 ) -> io::Result<()> {
-    head(out, "zoneID")?;
-    writeln!(out, "internalField nonuniform List<scalar> {}\n(", parts.cells)?;
+    writeln!(out, "{WITHOUT_DIMENSION}\ninternalField nonuniform List<scalar> {}\n(", parts.cells)?;
     for (zone, cells) in parts.zone_cells().enumerate() {
         let line = format!("{zone}\n");
         crate::files::pieces::write(out, cells, &|piece| line.as_bytes().repeat(piece.len()))?;
@@ -60,8 +52,7 @@ fn write_zone_numbers(
 /// Writes the curvature of the walls, face by face, negative where they are convex: that of the pressure's gradient
 /// into the body.
 fn write_curvature(out: &mut Writer<'_>, mesh: &MeshData<'_>) -> io::Result<()> {
-    head(out, "wallCurvature")?;
-    writeln!(out, "internalField uniform 0;\nboundaryField\n{{")?;
+    writeln!(out, "{WITHOUT_DIMENSION}\ninternalField uniform 0;\nboundaryField\n{{")?;
     writeln!(out, "    overset {{ type overset; value uniform 0; }}")?;
     writeln!(out, "    farfield {{ type zeroGradient; }}\n    {}", ends(mesh))?;
     for zone in mesh.zones.iter().filter(|zone| zone.has_wall()) {

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::{fs, io};
 
+use super::mesh::write_head;
 use crate::files::{IoError, atomic};
 use crate::formats::data::{ForceReference, MeshData, Parts};
 use crate::formats::mesh::{Sides, Span};
@@ -12,7 +13,7 @@ use crate::grid::boundary::{SideKind, period};
 /// The script that solves the case.
 const SCRIPT: &str = "Allrun";
 
-/// A file of the set-up: its name within the case, and its text.
+/// A file of the set-up: its name within the case, and its text behind the head.
 pub(super) type SetupFile = (&'static str, &'static str);
 
 /// The files that `simpleFoam` needs beside the mesh, for inviscid flow at zero incidence and unit speed around a
@@ -31,13 +32,13 @@ pub(super) const SETUP: [SetupFile; 8] = [
 /// The files that it needs for turbulent flow of a given Reynolds number, by the model of Spalart and Allmaras
 /// (doi:10.2514/6.1992-439).
 pub(super) const VISCOUS_SETUP: [SetupFile; 10] = [
-    ("system/controlDict", include_str!("viscous/system/controlDict")),
+    ("system/controlDict", include_str!("case/system/controlDict")),
     ("system/fvSchemes", include_str!("viscous/system/fvSchemes")),
     ("system/fvSolution", include_str!("viscous/system/fvSolution")),
     ("constant/transportProperties", include_str!("viscous/constant/transportProperties")),
     ("constant/turbulenceProperties", include_str!("viscous/constant/turbulenceProperties")),
-    ("0/U", include_str!("viscous/0/U")),
-    ("0/p", include_str!("viscous/0/p")),
+    ("0/U", include_str!("case/0/U")),
+    ("0/p", include_str!("case/0/p")),
     ("0/nuTilda", include_str!("viscous/0/nuTilda")),
     ("0/nut", include_str!("viscous/0/nut")),
     (SCRIPT, include_str!("case/Allrun")),
@@ -72,6 +73,18 @@ pub(super) fn ends(mesh: &MeshData<'_>) -> String {
     [plane, ends].concat()
 }
 
+/// Iterations of inviscid and of turbulent flow.
+const STEPS: [&str; 2] = ["1500", "4000"];
+
+/// The report on the walls of turbulent flow.
+const Y_PLUS: &str = "    yPlus
+    {
+        type yPlus;
+        libs (\"libfieldFunctionObjects.so\");
+        writeControl writeTime;
+    }
+";
+
 /// Relaxation of turbulent flow around one section, and that between blades: with the former, residuals stay at 1e-5 to
 /// 1e-3 there.
 const RELAXATION: [&str; 2] = [
@@ -97,7 +110,8 @@ pub(super) fn choices(mesh: &MeshData<'_>) -> Vec<(&'static str, String)> {
     // A pattern that no patch has, where there is no wall.
     let pattern =
         if names.is_empty() { "none".to_owned() } else { format!("\"({})\"", names.join("|")) };
-    let coefficients = if mesh.parts() == Parts::Overset {
+    let overset = mesh.parts() == Parts::Overset;
+    let coefficients = if overset {
         let each: String = names.iter().map(|name| forces(name, name)).collect();
         each + &forces("all", &names.join(" "))
     } else {
@@ -108,12 +122,9 @@ pub(super) fn choices(mesh: &MeshData<'_>) -> Vec<(&'static str, String)> {
     let [nx, ny] = mesh.search.divisions;
     // Texts of inviscid flow do not have these words.
     let viscosity = length / mesh.settings.reynolds.unwrap_or(f64::INFINITY);
-    let mut choices = sides(mesh, viscosity);
-    if period(&mesh.blocks()).is_some() {
-        let [around_one, between] = RELAXATION;
-        choices.push((around_one, between.to_owned()));
-    }
-    choices.extend([
+    let viscous = usize::from(mesh.settings.reynolds.is_some() && !overset);
+    let between_blades = usize::from(period(&mesh.blocks()).is_some());
+    let mut choices = vec![
         ("WALL_PATCHES", if names.len() == 1 { names.concat() } else { pattern }),
         ("WALLS", names.join("|")),
         ("ELEMENTS", names.join(" ")),
@@ -121,23 +132,27 @@ pub(super) fn choices(mesh: &MeshData<'_>) -> Vec<(&'static str, String)> {
         ("VISCOSITY", viscosity.to_string()),
         ("FREE_NUTILDA", (3.0 * viscosity).to_string()),
         ("FREE_NUT", (FREE_RATIO * viscosity).to_string()),
-        ("FORCES", coefficients),
+        ("RELAXATION", RELAXATION[between_blades].to_owned()),
+        ("STEPS", STEPS[viscous].to_owned()),
+        ("FORCES", coefficients + ["", Y_PLUS][viscous]),
         ("SEARCH", format!("searchBox {low} {high};\n    searchBoxDivisions ({nx} {ny} 1);")),
-    ]);
+    ];
+    choices.extend(fields(mesh, viscosity));
     choices
 }
 
-/// The entry of the far field in each field, and the entries of the sides of a box in its place.
-fn sides(mesh: &MeshData<'_>, viscosity: f64) -> Vec<(&'static str, String)> {
-    let Some(kinds) = mesh.sides() else { return Vec::new() };
+/// The condition on walls in each field, and the entries of the far field or of the sides of a box.
+fn fields(mesh: &MeshData<'_>, viscosity: f64) -> impl Iterator<Item = (&'static str, String)> {
+    let kinds = mesh.sides().unwrap_or_else(|| vec![("farfield", SideKind::FarField)]);
     let [nu_tilda, nut] = [3.0 * viscosity, FREE_RATIO * viscosity].map(|nu| nu.to_string());
     let inviscid = viscosity == 0.0;
-    let transported = |entry: &'static str, far: &str, value: &str, wall: &str| {
-        let far = format!("type {far}; freestreamValue uniform {value};");
-        let inlet = format!("type fixedValue; value uniform {value};");
-        let outlet =
-            format!("type inletOutlet; inletValue uniform {value}; value uniform {value};");
-        (entry, [far, inlet, outlet, format!("type {wall};")])
+    let transported = |far: &str, value: &str, wall: &str| {
+        [
+            format!("type {far}; freestreamValue uniform {value};"),
+            format!("type fixedValue; value uniform {value};"),
+            format!("type inletOutlet; inletValue uniform {value}; value uniform {value};"),
+            format!("type {wall};"),
+        ]
     };
     let pressure = [
         "type freestreamPressure; freestreamValue uniform 0;",
@@ -145,31 +160,20 @@ fn sides(mesh: &MeshData<'_>, viscosity: f64) -> Vec<(&'static str, String)> {
         "type fixedValue; value uniform 0;",
         if inviscid { "type fixedFluxExtrapolatedPressure;" } else { "type zeroGradient;" },
     ];
+    let slip = if inviscid { "slip" } else { "noSlip" };
     let fields = [
-        transported(
-            "farfield { type freestreamVelocity; freestreamValue uniform (1 0 0); }",
-            "freestreamVelocity",
-            "(1 0 0)",
-            if inviscid { "slip" } else { "noSlip" },
+        (["U_WALL", "U_OUTSIDE"], transported("freestreamVelocity", "(1 0 0)", slip)),
+        (["P_WALL", "P_OUTSIDE"], pressure.map(str::to_owned)),
+        (
+            ["NUTILDA_WALL", "NUTILDA_OUTSIDE"],
+            transported("freestream", &nu_tilda, "fixedValue; value uniform 0"),
         ),
         (
-            "farfield { type freestreamPressure; freestreamValue uniform 0; }",
-            pressure.map(str::to_owned),
-        ),
-        transported(
-            "farfield { type freestream; freestreamValue uniform FREE_NUTILDA; }",
-            "freestream",
-            &nu_tilda,
-            "fixedValue; value uniform 0",
-        ),
-        transported(
-            "farfield { type freestream; freestreamValue uniform FREE_NUT; }",
-            "freestream",
-            &nut,
-            "nutUSpaldingWallFunction; value uniform 0",
+            ["NUT_WALL", "NUT_OUTSIDE"],
+            transported("freestream", &nut, "nutUSpaldingWallFunction; value uniform 0"),
         ),
     ];
-    let entries = |(entry, [far, inlet, outlet, wall]): (&'static str, [String; 4])| {
+    fields.into_iter().flat_map(move |([on_walls, outside], [far, inlet, outlet, wall])| {
         let of = |kind: &SideKind| match kind {
             SideKind::FarField => far.as_str(),
             SideKind::Inlet => &inlet,
@@ -180,9 +184,9 @@ fn sides(mesh: &MeshData<'_>, viscosity: f64) -> Vec<(&'static str, String)> {
             SideKind::Periodic => "type cyclic;",
         };
         let lines = kinds.iter().map(|(name, kind)| format!("{name} {{ {} }}", of(kind)));
-        (entry, lines.collect::<Vec<_>>().join("\n    "))
-    };
-    fields.into_iter().map(entries).collect()
+        let entries = lines.collect::<Vec<_>>().join("\n    ");
+        [(on_walls, wall), (outside, entries)]
+    })
 }
 
 /// Writes a file of the set-up, in whose text each word of `choices` is replaced. It does so in one pass: the text
@@ -196,7 +200,16 @@ pub(super) fn write_text(
         let found = choices.iter().filter_map(|choice| Some((rest.find(choice.0)?, choice)));
         found.min_by_key(|(at, _)| *at)
     };
+    let class = match name {
+        "0/U" => "volVectorField",
+        "0/pointDisplacement" => "pointVectorField",
+        _ if name.starts_with("0/") => "volScalarField",
+        _ => "dictionary",
+    };
     atomic::write(path, |out| {
+        if name != SCRIPT {
+            write_head(out, name, class, "")?;
+        }
         let mut rest = text;
         while let Some((at, (what, with))) = next(rest) {
             write!(out, "{}{with}", &rest[..at])?;
