@@ -25,7 +25,8 @@ use crate::grid::quality::CellMeasure;
 /// Bytes of a batch, about: they stay in a cache between encoding and writing.
 const BATCH_BYTES: usize = 1 << 20;
 
-pub(super) const F64_BYTES: usize = size_of::<f64>();
+/// Bytes of a real, and of a length.
+pub(super) const NUMBER_BYTES: usize = 8;
 
 /// Cell arrays in the order of the file: name, as in the report, and measure.
 pub(super) const CELL_ARRAYS: [(&str, CellMeasure); 3] = [
@@ -39,7 +40,7 @@ pub(super) fn write_points(
     out: &mut ByteSink<'_>,
     grid: &Grid,
     span: Option<Span>,
-    to_bytes: impl Fn(f64) -> [u8; F64_BYTES] + Sync,
+    to_bytes: impl Fn(f64) -> [u8; NUMBER_BYTES] + Sync,
 ) -> io::Result<()> {
     planes(span).try_for_each(|z| {
         write(out, [grid.nj, 3 * grid.ni], &to_bytes, |j, row| {
@@ -56,7 +57,7 @@ pub(super) fn write_cells(
     grid: &Grid,
     span: Option<Span>,
     measure: CellMeasure,
-    to_bytes: impl Fn(f64) -> [u8; F64_BYTES] + Sync,
+    to_bytes: impl Fn(f64) -> [u8; NUMBER_BYTES] + Sync,
 ) -> io::Result<()> {
     let size = [grid.nj - 1, grid.ni - 1];
     (0..layers(span))
@@ -67,10 +68,10 @@ pub(super) fn write_cells(
 fn write(
     out: &mut ByteSink<'_>,
     [rows, length]: [usize; 2],
-    to_bytes: impl Fn(f64) -> [u8; F64_BYTES] + Sync,
+    to_bytes: impl Fn(f64) -> [u8; NUMBER_BYTES] + Sync,
     fill: impl Fn(usize, &mut [f64]) + Sync,
 ) -> io::Result<()> {
-    let row_bytes = length * F64_BYTES;
+    let row_bytes = length * NUMBER_BYTES;
     let together = (BATCH_BYTES / row_bytes).max(1);
     pieces::write_batches(out, rows.div_ceil(together), &|batch, bytes| {
         let first = batch * together;
@@ -93,7 +94,6 @@ const BLOCK_BYTES: usize = 1 << 18;
 const BLOCKS_A_BATCH: usize = 32;
 /// Coordinates hold few repetitions; to search longer for them gains next to nothing.
 const EFFORT: Compression = Compression::fast();
-const NUMBER_BYTES: usize = size_of::<u64>();
 
 /// Compresses what is written and passes it on.
 pub(super) struct ZlibBlocks<'a> {

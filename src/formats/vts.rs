@@ -12,8 +12,8 @@ use memchr::{memchr, memchr_iter, memmem};
 use roxmltree::{Document, Error, Node};
 
 use super::arrays::{
-    CELL_ARRAYS, COMPRESSORS, F64_BYTES, Stored, ZlibBlocks, decoded, head_of_blocks, write_cells,
-    write_points,
+    CELL_ARRAYS, COMPRESSORS, NUMBER_BYTES, Stored, ZlibBlocks, decoded, head_of_blocks,
+    write_cells, write_points,
 };
 use super::block::{Block, ReadFault, check_memory};
 use super::data::{Compression, MeshData};
@@ -25,8 +25,6 @@ use crate::files::atomic::Writer;
 use crate::files::contents;
 use crate::grid::Grid;
 use crate::grid::quality::CellMeasure;
-
-const LENGTH_BYTES: usize = size_of::<u64>();
 
 /// Names of a good grid and of one that is not.
 const NAMES: [&str; 2] = ["mesh.vts", "mesh.failed.vts"];
@@ -78,7 +76,7 @@ pub fn write_to(out: &mut ByteSink<'_>, grid: &Grid, span: Option<Span>) -> io::
     let file = File { grid, span };
     let mut offsets = [0; ARRAYS];
     for array in 1..ARRAYS {
-        offsets[array] = offsets[array - 1] + (LENGTH_BYTES + file.bytes(array - 1)) as u64;
+        offsets[array] = offsets[array - 1] + (NUMBER_BYTES + file.bytes(array - 1)) as u64;
     }
     out.write_all(file.head(&offsets.map(|offset| offset.to_string()), "").as_bytes())?;
     for array in 0..ARRAYS {
@@ -150,7 +148,7 @@ impl File<'_> {
     fn bytes(&self, array: usize) -> usize {
         let Self { grid, span } = *self;
         let points = 3 * grid.ni * grid.nj * count(span);
-        (if array == 0 { points } else { grid.cells() * layers(span) }) * F64_BYTES
+        (if array == 0 { points } else { grid.cells() * layers(span) }) * NUMBER_BYTES
     }
 
     fn write_array(&self, out: &mut ByteSink<'_>, array: usize) -> io::Result<()> {
