@@ -52,8 +52,6 @@ const ZONE: &str = "grid";
 
 /// Names of the boundaries, as in the other formats, with the condition of each.
 const AIRFOIL: (&str, &str) = ("airfoil", "BCWallViscous");
-/// The base, which belongs to the block behind it.
-const BASE: (&str, &str) = ("base", "BCWallViscous");
 const FAR_FIELD: (&str, &str) = ("farfield", "BCFarfield");
 const SYMMETRY: (&str, &str) = ("symmetry", "BCSymmetryPlane");
 /// The outer boundary of a zone that takes its values from others.
@@ -90,14 +88,14 @@ pub fn write_to(out: &mut ByteSink<'_>, zones: &[Zone<'_>], span: Option<Span>) 
         let walls = blocks.iter().filter(|block| block.zone.has_wall());
         below.extend(walls.map(|block| family(block.wall())));
         if zones.len() > 1 && !several {
-            below.push(family(BASE));
+            below.push(family(of_patch(&Patch::Base)));
         }
         if several {
             below.push(family(OVERSET).above([overset_mark()]));
         }
         let sides = zones.iter().find_map(|zone| zone.grid.outside.as_ref()).map(Outside::kinds);
         let sides = sides.unwrap_or_else(|| vec![(FAR_FIELD.0, SideKind::FarField)]);
-        below.extend(sides.into_iter().map(|(name, kind)| family((name, condition(kind)))));
+        below.extend(sides.into_iter().map(|(name, kind)| family((name, condition(Some(kind))))));
     }
     below.extend(given.iter().map(|patch| family(of_patch(patch))));
     let named = |name: &str| given.iter().any(|patch| patch.name() == name);
@@ -124,18 +122,18 @@ fn family<'a>((name, condition): (&str, &str)) -> Node<'a> {
 
 /// Name and condition of a patch.
 fn of_patch(patch: &Patch) -> (&'static str, &'static str) {
-    (patch.name(), patch.kind().map_or(AIRFOIL.1, condition))
+    (patch.name(), condition(patch.kind()))
 }
 
-/// The condition on a side of a box.
-fn condition(kind: SideKind) -> &'static str {
+/// The condition on a patch, by its kind; none for the body.
+fn condition(kind: Option<SideKind>) -> &'static str {
     match kind {
-        SideKind::FarField | SideKind::Periodic => FAR_FIELD.1,
-        SideKind::Inlet => "BCInflow",
-        SideKind::Outlet => "BCOutflow",
-        SideKind::Slip => "BCWallInviscid",
-        SideKind::Symmetry => SYMMETRY.1,
-        SideKind::Wall => AIRFOIL.1,
+        None | Some(SideKind::Wall) => AIRFOIL.1,
+        Some(SideKind::FarField | SideKind::Periodic) => FAR_FIELD.1,
+        Some(SideKind::Inlet) => "BCInflow",
+        Some(SideKind::Outlet) => "BCOutflow",
+        Some(SideKind::Slip) => "BCWallInviscid",
+        Some(SideKind::Symmetry) => SYMMETRY.1,
     }
 }
 
@@ -273,7 +271,7 @@ impl<'a> Block<'a> {
             ]);
             if family == OVERSET.0 { boundary.above([overset_mark()]) } else { boundary }
         };
-        let outer = if self.zone.rim == Rim::Overset { OVERSET } else { FAR_FIELD };
+        let overset = self.zone.rim == Rim::Overset;
         // The body first, then the outer line.
         let mut ranges = self.zone.grid.boundary();
         ranges.sort_by_key(|range| (range.on.side.across() == 0, range.on.side.is_last()));
@@ -281,11 +279,9 @@ impl<'a> Block<'a> {
             let Meets::Patch(patch) = meets else { return None };
             let family = match patch {
                 Patch::Wall => self.wall(),
-                Patch::Base => BASE,
-                Patch::FarField if on.side.across() == 1 => outer,
-                Patch::FarField | Patch::Outflow => FAR_FIELD,
-                Patch::Symmetry(_) => SYMMETRY,
-                Patch::Side(..) | Patch::Named { .. } => of_patch(patch),
+                Patch::FarField if on.side.across() == 1 && overset => OVERSET,
+                Patch::Outflow => FAR_FIELD,
+                _ => of_patch(patch),
             };
             let name = match on.side {
                 _ if self.is_given() => {
@@ -300,7 +296,7 @@ impl<'a> Block<'a> {
                         patch.name().into()
                     }
                 }
-                _ if *patch == Patch::Base => BASE.0.into(),
+                _ if *patch == Patch::Base => patch.name().into(),
                 _ if self.zone.grid.outside.is_some() => {
                     // An O-grid and a C-grid meet their outlet twice, and pieces may share a name.
                     let meets = ranges.iter().filter(|other| other.meets == *meets);
