@@ -167,11 +167,9 @@ impl MeshFile {
 
 /// Faces of a block of cells, of one layer at least; a seam or a cut joins some of them.
 fn faces([ni, nj, planes]: [u128; 3]) -> u128 {
-    let nodes = [ni, nj, planes.max(2)];
-    let across = |axis: usize| -> u128 {
-        (0..3).map(|k| if k == axis { nodes[k] } else { nodes[k].saturating_sub(1) }).product()
-    };
-    (0..3).map(across).sum()
+    let nk = planes.max(2);
+    let [i, j, k] = [ni, nj, nk].map(|nodes| nodes.saturating_sub(1));
+    ni * j * k + i * nj * k + i * j * nk
 }
 
 /// Refuses to write more bytes than the disk has free; what the system does not tell is free.
