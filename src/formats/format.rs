@@ -52,8 +52,8 @@ pub enum Holds {
     Section,
     /// One: of several zones each has a file, with its name in that of the file.
     One,
-    /// All, whether a section or several; what the file is of several, for docs/overset.md.
-    All(&'static str),
+    /// All, whether a section or several.
+    All,
     /// Several, or the blocks of a section; it is not written of a section in one.
     Several,
 }
@@ -63,8 +63,6 @@ pub enum Holds {
 pub struct MeshFile {
     /// Its name below the output folder, for a good grid and for one that is not.
     pub names: [&'static str; 2],
-    /// The description in docs/formats.md.
-    pub description: &'static str,
     /// The zones that it holds.
     pub holds: Holds,
     /// The dimensions of `Plot3D` with which it is written; none for all.
@@ -201,11 +199,9 @@ impl Format {
         settings: Settings,
         parts: Parts,
     ) -> impl Iterator<Item = &'static MeshFile> + use<> {
-        let (wanted, several) = (settings.plot3d.dimensions, parts == Parts::Overset);
-        let no = self.refuses_zones.filter(|_| several);
+        let wanted = settings.plot3d.dimensions;
         self.files.iter().filter(move |file| {
-            no.is_none()
-                && (file.holds != Holds::Section || !several)
+            (file.holds != Holds::Section || parts != Parts::Overset)
                 && (file.holds != Holds::Several || parts != Parts::Whole)
                 && file.dimensions.is_none_or(|d| d == wanted)
         })

@@ -22,7 +22,6 @@ pub(super) const FORMAT: Format = Format {
     welded: false,
     files: &[MeshFile {
         names: ["mesh.vtk", "mesh.failed.vtk"],
-        description: "the same as a legacy VTK file, binary, big-endian",
         holds: Holds::One,
         dimensions: None,
         // Three numbers of 64 bits for each node.

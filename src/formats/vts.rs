@@ -37,8 +37,6 @@ pub(super) const FORMAT: Format = Format {
     files: &[
         MeshFile {
             names: NAMES,
-            description: "VTK XML structured grid, raw little-endian f8, with area, skewness and \
-                          aspect ratio of each cell",
             holds: Holds::One,
             dimensions: None,
             // Compressed arrays are shorter than their numbers.
@@ -50,7 +48,6 @@ pub(super) const FORMAT: Format = Format {
         },
         MeshFile {
             names: ["mesh.vtm", "mesh.failed.vtm"],
-            description: "VTK XML multi-block data set, which names the `.vts` file of each zone",
             holds: Holds::Several,
             dimensions: None,
             least_bytes: 0,

@@ -354,25 +354,19 @@ fn all_files_are_written_under_the_names_returned() {
     assert_eq!(written.len() - meshes.count(), 6, "{written:?}");
 }
 
-/// The table as docs/formats.md has it.
-fn documentation() -> String {
-    let head = "| word | file | `convert` to | what it is |\n| --- | --- | --- | --- |\n";
+#[test]
+fn the_documents_have_all_files_of_the_formats() {
     let rows = FORMATS.iter().flat_map(|Format { name, extensions, files, .. }| {
         let ends: Vec<String> = extensions.iter().map(|end| format!("`.{end}`")).collect();
         let ends = ends.join(", ");
         let files = files.iter().filter(|file| file.holds != Holds::Several);
-        files.map(move |MeshFile { names: [file, _], description, .. }| {
+        files.map(move |MeshFile { names: [file, _], .. }| {
             // A set-up beside the mesh is written by runs alone.
             let ends = if *file == "su2.cfg" { "" } else { &*ends };
-            format!("| `{name}` | `{file}` | {ends} | {description} |\n")
+            format!("| `{name}` | `{file}` | {ends} |")
         })
     });
-    std::iter::once(head.to_owned()).chain(rows).collect()
-}
-
-#[test]
-fn the_table_of_formats_is_that_of_the_documents() {
-    documents::assert_table("docs/formats.md", "| word | file |", &documentation());
+    documents::assert_rows("docs/formats.md", "| word | file |", &rows.collect::<Vec<_>>());
 }
 
 #[test]

@@ -12,11 +12,14 @@ pub fn assert_written(file: &str, text: &str) {
     assert!(stored == text, "{file} is out of date; UPDATE_DOCS=1 writes it again");
 }
 
-/// Asserts that the table that begins with this head on a page is this one.
-pub fn assert_table(file: &str, head: &str, table: &str) {
+/// Asserts that the rows of the table that begins with this head on a page begin like these.
+pub fn assert_rows(file: &str, head: &str, rows: &[String]) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
     let page = std::fs::read_to_string(path).unwrap();
-    let start = page.find(head).unwrap();
-    let end = start + page[start..].find("\n\n").unwrap() + 1;
-    assert_written(file, &[&page[..start], table, &page[end..]].concat());
+    let table = page[page.find(head).unwrap()..].split("\n\n").next().unwrap();
+    let found: Vec<&str> = table.lines().skip(2).collect();
+    assert_eq!(found.len(), rows.len(), "{file}: {rows:#?}");
+    for (found, row) in found.iter().zip(rows) {
+        assert!(found.starts_with(row), "{file} has {found}, expected {row}");
+    }
 }

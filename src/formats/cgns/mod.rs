@@ -26,12 +26,7 @@ pub(super) const FORMAT: Format = Format {
     welded: true,
     files: &[MeshFile {
         names: ["mesh.cgns", "mesh.failed.cgns"],
-        description: "CGNS in HDF5, one structured zone with families `airfoil` and `farfield` \
-                      and one-to-one connectivity",
-        holds: Holds::All(
-            "CGNS in HDF5, a structured zone for each element and the background, three-dimensional, with \
-             `BCOverset` on outer boundaries, as ADflow reads it",
-        ),
+        holds: Holds::All,
         dimensions: None,
         // Two numbers of 64 bits for each node.
         least_bytes: 16,

@@ -32,8 +32,6 @@ pub(super) const FORMAT: Format = Format {
     welded: true,
     files: &[MeshFile {
         names: ["mesh.msh", "mesh.failed.msh"],
-        description: "Gmsh 4.1, text, quadrangles of order `curved_order`, physical groups `airfoil`, \
-                      `farfield` and `fluid`",
         holds: Holds::Section,
         dimensions: None,
         // `1`, `0 0 0` and their ends of lines.

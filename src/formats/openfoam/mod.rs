@@ -34,12 +34,7 @@ pub(super) const FORMAT: Format = Format {
     welded: true,
     files: &[MeshFile {
         names: ["openfoam", "openfoam.failed"],
-        description: "folder of an OpenFOAM case, patches `airfoil` (wall), `farfield` (patch), \
-                      `frontAndBack` (empty), and the script `Allrun` that solves it",
-        holds: Holds::All(
-            "folder of an OpenFOAM overset case: `cellZones`, `0/zoneID`, patches `overset`, one for each element, \
-             `farfield`, and the script `Allrun` that solves it by overSimpleFoam",
-        ),
+        holds: Holds::All,
         dimensions: None,
         // Coordinates are text.
         least_bytes: 24,

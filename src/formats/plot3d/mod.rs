@@ -34,15 +34,13 @@ pub(super) const FORMAT: Format = Format {
     files: &[
         MeshFile {
             names: ["mesh.p3d", "mesh.failed.p3d"],
-            description: "Plot3D, two planes z = 0 and z = 1",
-            holds: Holds::All("Plot3D, a block for each zone, two planes z = 0 and z = 1"),
+            holds: Holds::All,
             dimensions: Some(Dimensions::Three),
             least_bytes: LEAST_BYTES,
             contents: FileContents::File(|out, m| write(out, m, Dimensions::Three)),
         },
         MeshFile {
             names: ["mesh.nmf", "mesh.failed.nmf"],
-            description: "the neutral map that says what the faces of `mesh.p3d` are",
             holds: Holds::Section,
             dimensions: Some(Dimensions::Three),
             least_bytes: 0,
@@ -50,10 +48,7 @@ pub(super) const FORMAT: Format = Format {
         },
         MeshFile {
             names: ["mesh.2d.p3d", "mesh.2d.failed.p3d"],
-            description: "with `plot3d_dimensions = 2`: Plot3D in the plane",
-            holds: Holds::All(
-                "with `plot3d_dimensions = 2`: Plot3D in the plane, a block for each zone",
-            ),
+            holds: Holds::All,
             dimensions: Some(Dimensions::Two),
             least_bytes: LEAST_BYTES,
             contents: FileContents::File(|out, m| write(out, m, Dimensions::Two)),

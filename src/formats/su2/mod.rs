@@ -27,7 +27,6 @@ const HEXAHEDRON: u8 = 12;
 
 const MESH: MeshFile = MeshFile {
     names: ["mesh.su2", "mesh.failed.su2"],
-    description: "SU2, quadrilaterals, markers `airfoil` and `farfield`",
     holds: Holds::Section,
     dimensions: None,
     // `0 0 N` and a cell of numbers parted by blanks.
@@ -38,7 +37,6 @@ const MESH: MeshFile = MeshFile {
 /// The set-up of a run, which users edit.
 pub(super) const SETUP: MeshFile = MeshFile {
     names: ["su2.cfg", "su2.failed.cfg"],
-    description: "set-up of `SU2_CFD` for this mesh: RANS (Spalart–Allmaras) with `grid.reynolds`, else Euler",
     least_bytes: 0,
     contents: FileContents::File(|out, m| {
         setup::write_to(out, m, MESH.name(m.good), ends(m.span, m.grid().topology))
