@@ -178,11 +178,8 @@ fn parse(bytes: &[u8], notes: &mut Vec<String>) -> Result<Vec<ReadZone>, ReadFau
                     let numbers: Vec<Option<usize>> =
                         text.split_whitespace().map(|word| word.parse().ok()).collect();
                     let [Some(kind), Some(a), Some(b), ..] = numbers[..] else {
-                        return Err(ReadFault::of_line(
-                            line,
-                            text,
-                            "3 and the two points of an edge were",
-                        ));
+                        let expected = "3 and the two points of an edge were";
+                        return Err(ReadFault::of_line(line, text, expected));
                     };
                     if let Some(marker) = marker.filter(|_| kind == usize::from(LINE)) {
                         patches.insert([a.min(b), a.max(b)], marker);
@@ -193,9 +190,8 @@ fn parse(bytes: &[u8], notes: &mut Vec<String>) -> Result<Vec<ReadZone>, ReadFau
             _ => false,
         };
         if second {
-            return Err(
-                format!("line {number}: a second {key}, the end of the file was expected").into()
-            );
+            let reason = format!("line {number}: a second {key}, the end of the file was expected");
+            return Err(reason.into());
         }
     }
     if tags < marks {
