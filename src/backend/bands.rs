@@ -131,13 +131,4 @@ impl Bands {
         let own = 2 * columns.start..2 * columns.end;
         state.chunks(row).flat_map(|row| &row[own.clone()]).copied().collect()
     }
-
-    /// Puts the unknowns of a band in their places among those of all columns.
-    pub fn put_state(&self, rank: usize, part: &[f64], state: &mut [f64]) {
-        let (row, columns) = (2 * self.columns(), self.of(rank));
-        let own = 2 * columns.start..2 * columns.end;
-        for (row, part) in state.chunks_mut(row).zip(part.chunks(own.len())) {
-            row[own.clone()].copy_from_slice(part);
-        }
-    }
 }

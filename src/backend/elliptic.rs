@@ -7,6 +7,15 @@ use crate::grid::{Grid, Symmetry, Topology};
 use crate::pde::{EllipticData, EllipticSettings};
 use crate::sparse::WalledSides;
 
+/// Ranks whose hosts get a whole array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Receivers {
+    /// Rank 0 alone.
+    First,
+    /// Every rank.
+    All,
+}
+
 /// Grids where a backend keeps them, from the march to the host.
 pub trait GridBackend {
     /// A grid.
@@ -38,14 +47,9 @@ pub trait GridBackend {
     /// backend is one of several ranks.
     fn fetch(&self, grid: &Self::Grid, host: &mut Grid) -> Result<()>;
 
-    /// Nodes of `host`, which rank 0 alone gives, ← all of `grid`. All ranks must call.
-    fn gather(&self, grid: &Self::Grid, host: Option<&mut Grid>) -> Result<()> {
+    /// Nodes of `host`, which the receivers alone give, ← all of `grid`. All ranks must call.
+    fn gather(&self, grid: &Self::Grid, _: Receivers, host: Option<&mut Grid>) -> Result<()> {
         host.map_or(Ok(()), |host| self.fetch(grid, host))
-    }
-
-    /// Nodes of `host` ← all of `grid`, on all ranks, which must all call.
-    fn fetch_whole(&self, grid: &Self::Grid, host: &mut Grid) -> Result<()> {
-        self.fetch(grid, host)
     }
 
     /// The grid moved by `shift`, then scaled about the origin: [`Grid::place`].
@@ -121,20 +125,15 @@ pub trait EllipticBackend: SparseBackend + GridBackend {
         self.upload(whole, u)
     }
 
-    /// Its unknowns among those of the whole grid ← u.
-    fn download_unknowns(&self, u: &Self::Vector<f64>, whole: &mut [f64]) -> Result<()> {
-        self.download(u, whole)
-    }
-
-    /// `whole`, which rank 0 alone gives, ← the unknowns of the whole grid. All ranks must call.
-    fn gather_unknowns(&self, u: &Self::Vector<f64>, whole: Option<&mut [f64]>) -> Result<()> {
-        whole.map_or(Ok(()), |whole| self.download_unknowns(u, whole))
-    }
-
-    /// The unknowns of the whole grid, or of its leading rows of points, ← those of all ranks, which must all
-    /// call.
-    fn download_whole(&self, u: &Self::Vector<f64>, whole: &mut [f64]) -> Result<()> {
-        self.download_unknowns(u, whole)
+    /// `whole`, which the receivers alone give, ← the unknowns of the whole grid, or of its leading rows of points. All
+    /// ranks must call.
+    fn gather_unknowns(
+        &self,
+        u: &Self::Vector<f64>,
+        _: Receivers,
+        whole: Option<&mut [f64]>,
+    ) -> Result<()> {
+        whole.map_or(Ok(()), |whole| self.download(u, whole))
     }
 
     /// f ← w R of the present state with w = 1/(2 (g11 + g22)) there; returns how it is judged.

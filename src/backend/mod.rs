@@ -22,7 +22,7 @@ mod vectors;
 
 pub use crate::pde::{EllipticData, WallTerms};
 pub use bands::{Bands, NarrowBands};
-pub use elliptic::{EllipticBackend, Evaluation, GridBackend, initial_grid};
+pub use elliptic::{EllipticBackend, Evaluation, GridBackend, Receivers, initial_grid};
 pub use error::{DeviceError, Result};
 pub use matrices::{
     Algebraic, BadPivot, Incomplete, LinearOperator, MatrixFormat, Preconditioner,

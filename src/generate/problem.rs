@@ -5,7 +5,7 @@ use std::iter;
 use crate::backend::cpu::CpuBackend;
 use crate::backend::{
     self, Backend, DeviceError, EllipticBackend, EllipticData, GridBackend, MovementBackend,
-    MultigridBackend, Real,
+    MultigridBackend, Real, Receivers,
 };
 use crate::cascade::{BladePassage, StripEnd, passage_blocks, repeat};
 use crate::case::Problem;
@@ -125,9 +125,10 @@ impl Problem {
         solved: Option<&Grid>,
     ) -> Result<Reference, MovementError> {
         let mut host = Grid::new(self.topology, self.size()[0], self.size()[1]);
-        let made =
-            self.initial_grid(backend).and_then(|made| backend.fetch_whole(&made.grid, &mut host));
-        made.map_err(SolverError::from)?;
+        let gathered = self
+            .initial_grid(backend)
+            .and_then(|made| backend.gather(&made.grid, Receivers::All, Some(&mut host)));
+        gathered.map_err(SolverError::from)?;
         let data = EllipticData::new(&host, &self.normals, &self.elliptic_settings());
         let (place, options) = (self.placement(), self.case.solver_options());
         let made = Reference::of_equations(backend, &data, solved, place, self.topology, &options);

@@ -11,7 +11,9 @@ use parking_lot::{Mutex, MutexGuard};
 use super::restart::{identity, unknowns};
 use super::result::{DeviceNodes, LinearSystem};
 use crate::backend::cpu::CpuBackend;
-use crate::backend::{Bands, DeviceError, EllipticBackend, LevelSize, MultigridBackend, Real};
+use crate::backend::{
+    Bands, DeviceError, EllipticBackend, LevelSize, MultigridBackend, Real, Receivers,
+};
 use crate::case::Problem;
 use crate::elliptic::{GridJacobian, GridProblem};
 use crate::error::Error;
@@ -136,7 +138,7 @@ impl<'a> Host<'a> {
         rank: usize,
     ) -> Result<(), DeviceError> {
         let mut grid = (rank == 0).then(|| self.grid());
-        backend.gather(nodes, grid.as_deref_mut())
+        backend.gather(nodes, Receivers::First, grid.as_deref_mut())
     }
 
     /// The unknowns of all ranks, which must all call, on rank 0, which returns them locked.
@@ -150,7 +152,8 @@ impl<'a> Host<'a> {
         if let Some(state) = &mut state {
             state.resize(unknowns(self.problem), 0.0);
         }
-        backend.gather_unknowns(u, state.as_deref_mut().map(Vec::as_mut_slice))?;
+        let whole = state.as_deref_mut().map(Vec::as_mut_slice);
+        backend.gather_unknowns(u, Receivers::First, whole)?;
         Ok(state)
     }
 }

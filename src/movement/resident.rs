@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::{MovementError, Reference};
 use crate::backend::cpu::CpuBackend;
-use crate::backend::{DeviceError, GridBackend, LevelSize, MovementBackend, Real};
+use crate::backend::{DeviceError, GridBackend, LevelSize, MovementBackend, Real, Receivers};
 use crate::case::SolverOptions;
 use crate::elliptic::{GridProblem, WalledSides};
 use crate::geometry::vector::Vector;
@@ -89,7 +89,7 @@ pub(super) fn fetched<B: MovementBackend>(
     (topology, [ni, nj]): Shape,
 ) -> Result<Grid, DeviceError> {
     let mut grid = Grid::unset(topology, ni, nj);
-    backend.fetch_whole(nodes, &mut grid)?;
+    backend.gather(nodes, Receivers::All, Some(&mut grid))?;
     Ok(grid)
 }
 
@@ -150,8 +150,8 @@ impl<B: MovementBackend> Solution<B> {
         let mut amplitudes = None;
         if let Some(own) = &self.amplitudes {
             let columns = ni - if topology.periodic() { 1 } else { 2 };
-            let whole = vec![0.0; 2 * columns * walls.sides().count()];
-            backend.download_whole(own, amplitudes.insert(whole))?;
+            let whole = amplitudes.insert(vec![0.0; 2 * columns * walls.sides().count()]);
+            backend.gather_unknowns(own, Receivers::All, Some(whole))?;
         }
         Ok(Solution { nodes: Arc::new(fetched(backend, &self.nodes, shape)?), amplitudes })
     }

@@ -20,7 +20,7 @@ use std::cmp::Ordering;
 use self::block::{Orientation, interpolated, shape, slid};
 use self::equations::{WallSide, equations};
 use crate::backend::cpu::CpuBackend;
-use crate::backend::{Backend, EllipticBackend, GridBackend, MultigridBackend};
+use crate::backend::{Backend, EllipticBackend, GridBackend, MultigridBackend, Receivers};
 use crate::case::SolverOptions;
 use crate::elliptic::GridProblem;
 use crate::grid::boundary::Side;
@@ -248,7 +248,7 @@ fn solved<B: EllipticBackend + MultigridBackend>(
     let from = begun.map(uploaded).transpose().map_err(SolverError::from)?;
     let (found, u, report) = solution(backend, (&data, grid.topology), &options, from)?;
     let mut nodes = Grid::unset(grid.topology, grid.ni, grid.nj);
-    let fetched = backend.download_unknowns(&u, &mut unknowns);
+    let fetched = backend.gather_unknowns(&u, Receivers::All, Some(&mut unknowns));
     fetched.and_then(|()| backend.fetch(&found, &mut nodes)).map_err(SolverError::from)?;
     let before = begun.map_or((0, 0.0), |pass| (pass.newton_iterations, pass.linear_iterations));
     Ok(SmoothPass {

@@ -2,7 +2,7 @@
 
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{
-    EllipticBackend, EllipticData, FixedLines, FixedPlaces, GridBackend, MovementBackend,
+    EllipticBackend, EllipticData, FixedLines, FixedPlaces, GridBackend, MovementBackend, Receivers,
 };
 use gridgen::elliptic::EllipticSettings;
 use gridgen::grid::{Grid, Seam, Symmetry, Topology};
@@ -56,7 +56,7 @@ fn lines(grid: &Grid, columns: bool) -> FixedLines {
 
 fn nodes<B: MovementBackend>(backend: &B, grid: &B::Grid, like: &Grid) -> Vec<f64> {
     let mut host = Grid::unset(like.topology, like.ni, like.nj);
-    backend.fetch_whole(grid, &mut host).unwrap();
+    backend.gather(grid, Receivers::All, Some(&mut host)).unwrap();
     [host.x, host.y].concat()
 }
 

@@ -6,7 +6,7 @@ use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::cuda::{Buffer, CudaBackend, Device};
 use gridgen::backend::{
     Backend, Bands, EllipticBackend, EllipticData, FixedLines, GridBackend, LevelSize,
-    MovementBackend,
+    MovementBackend, Receivers,
 };
 use gridgen::case::Problem;
 use gridgen::generate::{DerivativesAt, Machine};
@@ -215,16 +215,17 @@ fn whole(backend: &CudaBackend, data: &EllipticData, shape: &Grid) -> Result<Who
     let mut f = backend.zeros(2 * points.mi * mj)?;
     let _ = backend.residual(&mut state, &mut f)?;
     let mut unknowns = vec![f64::NAN; 2 * mi * mj];
-    backend.download_whole(&f, &mut unknowns)?;
+    backend.gather_unknowns(&f, Receivers::All, Some(&mut unknowns))?;
     let mut row = backend.zeros(2 * points.mi)?;
     backend.copy_points(points.mi, (&f, 0), (&mut row, 0))?;
     let mut first_row = vec![f64::NAN; 2 * mi];
-    backend.download_whole(&row, &mut first_row)?;
+    backend.gather_unknowns(&row, Receivers::All, Some(&mut first_row))?;
     let sources: Vec<f64> = (0..2 * mi * mj).map(|k| (0.7 * k as f64).sin()).collect();
     backend.upload_unknowns(&sources, &mut u)?;
     let sums = backend.frame_sums(&state, &u)?;
     let mut nodes = Grid::unset(shape.topology, shape.ni, shape.nj);
-    backend.fetch_whole(&backend.nodes(state, shape.topology)?, &mut nodes)?;
+    let grid = backend.nodes(state, shape.topology)?;
+    backend.gather(&grid, Receivers::All, Some(&mut nodes))?;
     Ok(Whole { nodes, unknowns, first_row, sums })
 }
 

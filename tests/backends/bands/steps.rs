@@ -4,7 +4,7 @@
 use std::sync::Mutex;
 
 use gridgen::backend::cuda::{CudaBackend, CudaGrid};
-use gridgen::backend::{Backend, Bands, EllipticBackend, GridBackend, LevelSize};
+use gridgen::backend::{Backend, Bands, EllipticBackend, GridBackend, LevelSize, Receivers};
 use gridgen::case::Problem;
 use gridgen::grid::quality::Quality;
 use gridgen::grid::{Grid, Symmetry, Topology};
@@ -72,12 +72,13 @@ fn look(problem: &Problem, backend: &CudaBackend, seen: &Mutex<Seen>) -> Result<
     let size = whole_size(problem);
     let mut whole = vec![0.0; 2 * size.mi * size.mj];
     let moved = state(whole.len());
-    backend.download_unknowns(&u, &mut whole)?;
+    backend.gather_unknowns(&u, Receivers::All, Some(&mut whole))?;
     whole.iter_mut().zip(moved).for_each(|(u, moved)| *u += moved);
     backend.upload_unknowns(&whole, &mut u)?;
     let mut f = backend.zeros(equations.unknowns())?;
     let _ = equations.residual(backend, &u, &mut f)?;
-    backend.download_unknowns(&f, &mut seen.lock().unwrap().residual)?;
+    backend.gather_unknowns(&f, Receivers::All, Some(&mut whole))?;
+    seen.lock().unwrap().residual = whole;
     let nodes = equations.nodes(backend, &u, problem.topology)?;
     let nodes: CudaGrid = problem.finished(backend, nodes, true)?;
     backend.fetch(&nodes, &mut seen.lock().unwrap().finished)?;

@@ -1,6 +1,6 @@
 //! The grid equations on the CUDA backend.
 
-use super::nodes::{Columns, CudaGrid, Receivers, first_line};
+use super::nodes::{Columns, CudaGrid, first_line};
 use crate::backend::cuda::algebra::{CudaMatrix, CudaVector};
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::{Halo, RankContext};
@@ -11,7 +11,7 @@ use crate::backend::cuda::launch::{LaunchShape, Result, WARP, kernels, launch};
 use crate::backend::elliptic::WALL_ENTRIES;
 use crate::backend::error::{check_length, check_room};
 use crate::backend::{
-    DeviceError, EllipticBackend, EllipticData, Evaluation, GridBackend, LevelSize, Real,
+    DeviceError, EllipticBackend, EllipticData, Evaluation, GridBackend, LevelSize, Real, Receivers,
 };
 use crate::grid::quality::larger;
 use crate::grid::{Grid, Seam, Topology};
@@ -97,7 +97,7 @@ impl EllipticBackend for CudaBackend {
             // The grid of a domain has been made on the host.
             let Columns { topology, ni, .. } = grid.columns;
             let mut whole = Grid::new(topology, ni, grid.nj);
-            self.fetch_whole(grid, &mut whole)?;
+            self.gather(grid, Receivers::All, Some(&mut whole))?;
             return self.elliptic(&EllipticData::new(&whole, normals, settings));
         }
         let state = self.grid_equations(grid, normals, settings)?;
@@ -189,26 +189,16 @@ impl EllipticBackend for CudaBackend {
         }
     }
 
-    fn download_unknowns(&self, u: &CudaVector<f64>, whole: &mut [f64]) -> Result<()> {
-        match &self.ranks {
-            Some(ranks) => {
-                ranks.bands.put_state(ranks.rank, &u.to_host()?, whole);
-                Ok(())
-            }
-            None => u.download(whole),
-        }
-    }
-
-    fn gather_unknowns(&self, u: &CudaVector<f64>, whole: Option<&mut [f64]>) -> Result<()> {
+    fn gather_unknowns(
+        &self,
+        u: &CudaVector<f64>,
+        receivers: Receivers,
+        whole: Option<&mut [f64]>,
+    ) -> Result<()> {
         let Some(ranks) = &self.ranks else {
             return whole.map_or(Ok(()), |whole| u.download(whole));
         };
-        self.unknown_lines(u, ranks, Receivers::First, whole.unwrap_or_default())
-    }
-
-    fn download_whole(&self, u: &CudaVector<f64>, whole: &mut [f64]) -> Result<()> {
-        let Some(ranks) = &self.ranks else { return u.download(whole) };
-        self.unknown_lines(u, ranks, Receivers::All, whole)
+        self.unknown_lines(u, ranks, receivers, whole.unwrap_or_default())
     }
 
     fn residual(&self, state: &mut CudaElliptic, f: &mut CudaVector<f64>) -> Result<Evaluation> {

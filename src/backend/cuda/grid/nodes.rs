@@ -1,5 +1,6 @@
 //! Nodes of a grid in a GPU's memory: all columns of it, or those of a rank and some beside them.
 
+use crate::backend::Receivers;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::{RankContext, RankMessage};
 use crate::backend::cuda::device::Buffer;
@@ -148,13 +149,6 @@ pub(super) fn first_line(topology: Topology, x: &[f64], y: &[f64]) -> Grid {
 
 /// Values of an array that a rank receives at a time, about.
 const VALUES: usize = 1 << 20;
-
-/// Ranks whose hosts get lines of all columns.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Receivers {
-    First,
-    All,
-}
 
 /// Arrays from or for another rank, whose number comes first.
 pub(super) type OfRank = (usize, Vec<Buffer<f64>>);

@@ -1,11 +1,11 @@
 //! Finished grids on GPUs, and their quality: `kernels/quality.cu`.
 
-use super::nodes::{Columns, CudaGrid, OfRank, Receivers, first_line};
-use crate::backend::GridBackend;
+use super::nodes::{Columns, CudaGrid, OfRank, first_line};
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::BIN_BITS;
 use crate::backend::cuda::launch::{LaunchShape, Result, kernels, launch};
+use crate::backend::{GridBackend, Receivers};
 use crate::grid::initial::{InitialSettings, Outline};
 use crate::grid::quality::{
     PERCENTILE, Quality, WallLine, corner_tangent, larger, order_of, smaller, waves,
@@ -250,19 +250,12 @@ impl GridBackend for CudaBackend {
         Ok(())
     }
 
-    fn gather(&self, grid: &CudaGrid, host: Option<&mut Grid>) -> Result<()> {
+    fn gather(&self, grid: &CudaGrid, receivers: Receivers, host: Option<&mut Grid>) -> Result<()> {
         if self.ranks.is_none() {
             return host.map_or(Ok(()), |host| self.fetch(grid, host));
         }
         let mut no_nodes = Grid::new(grid.columns.topology, 0, 0);
-        self.download_lines(grid, Receivers::First, host.unwrap_or(&mut no_nodes))
-    }
-
-    fn fetch_whole(&self, grid: &CudaGrid, host: &mut Grid) -> Result<()> {
-        match &self.ranks {
-            Some(_) => self.download_lines(grid, Receivers::All, host),
-            None => self.fetch(grid, host),
-        }
+        self.download_lines(grid, receivers, host.unwrap_or(&mut no_nodes))
     }
 
     fn placed(&self, grid: &CudaGrid, shift: [f64; 2], scale: f64) -> Result<CudaGrid> {
