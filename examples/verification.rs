@@ -256,8 +256,7 @@ fn stationary_factor(
     let backend = CpuBackend;
     let nodes = backend.take(grid.clone())?;
     let (state, u) = backend.equations(&nodes, &normals, &equations)?;
-    let coupled = equations.control.wall == Wall::Coupled;
-    let mut problem = GridProblem::<_, f64>::new(&backend, state, coupled)?;
+    let mut problem = GridProblem::<_, f64>::new(&backend, state, Kind::None)?;
     let n = u.len();
     let (mut r, mut z) = (vec![0.0; n], vec![0.0; n]);
     problem.residual(&backend, &u, &mut r)?;
@@ -365,8 +364,7 @@ fn solve(setting: Setting<'_>) -> Result<NewtonReport, Failure> {
     };
     let nodes = backend.take(grid.clone())?;
     let (state, mut u) = backend.equations(&nodes, &normals, &equations)?;
-    let coupled = equations.control.wall == Wall::Coupled;
-    let mut problem = GridProblem::<_, f64>::new(&backend, state, coupled)?;
+    let mut problem = GridProblem::<_, f64>::new(&backend, state, Kind::None)?;
     let preconditioner =
         GridPreconditioner::new(setting.kind, MultigridSettings::default(), problem.jacobian());
     let method = krylov::Method::Bicgstab;

@@ -81,8 +81,7 @@ pub(crate) fn solve<B: BenchBackend, T: Real>(
         _ => data,
     };
     let (state, mut u) = backend.elliptic(data)?;
-    let mut problem =
-        GridProblem::<B, T>::preconditioned(backend, state, data.walled_sides(), kind)?;
+    let mut problem = GridProblem::<B, T>::new(backend, state, kind)?;
     let steps = if kind == Kind::Jacobi { 2 } else { 12 };
     timed(backend, (&mut problem, &mut u), (kind, multigrid), (1e-10, steps))
 }

@@ -117,6 +117,9 @@ pub trait EllipticBackend: SparseBackend + GridBackend {
     /// The unknown points of the equations: those of its own band if the backend is one of several ranks.
     fn size(&self, state: &Self::Elliptic) -> LevelSize;
 
+    /// The sides with wall terms.
+    fn walls(&self, state: &Self::Elliptic) -> WalledSides;
+
     /// Takes over the unknowns `u` as the present state.
     fn load_state(&self, state: &mut Self::Elliptic, u: &Self::Vector<f64>) -> Result<()>;
 

@@ -9,7 +9,7 @@ pub use preconditioner::GridPreconditioner;
 use crate::backend::{
     EllipticBackend, Evaluation, LevelSize, MultigridBackend, Product, Real, Result,
 };
-use crate::grid::{Grid, Topology};
+use crate::grid::Topology;
 use crate::solver::linear::{LinearSettings, LinearSolver};
 use crate::solver::precond::{Kind, MultigridSettings};
 use crate::solver::{LinearOperator, NonlinearProblem};
@@ -25,25 +25,15 @@ pub struct GridProblem<B: EllipticBackend, T: Real> {
 }
 
 impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
-    /// The problem of these equations, whose wall terms on the sides `walls` are unknowns; `true` means those of the
-    /// section's wall. Its Jacobian is in ELL format.
+    /// The problem of these equations, for solves with this preconditioner: multigrid takes the Jacobian by ten numbers
+    /// a point, the others in ELL format.
     ///
     /// # Errors
     /// If the memory of the device does not suffice.
-    pub fn new(backend: &B, state: B::Elliptic, walls: impl Into<WalledSides>) -> Result<Self> {
-        Self::preconditioned(backend, state, walls.into(), Kind::None)
-    }
-
-    /// [`Self::new`] for solves with this preconditioner: multigrid takes the Jacobian by ten numbers a point.
-    pub fn preconditioned(
-        backend: &B,
-        state: B::Elliptic,
-        walls: WalledSides,
-        kind: Kind,
-    ) -> Result<Self> {
+    pub fn new(backend: &B, state: B::Elliptic, kind: Kind) -> Result<Self> {
+        let (size, walls) = (backend.size(&state), backend.walls(&state));
         // A point on two walls has no equation, and its row no weight.
         let short = kind == Kind::Multigrid && !walls.has_beside();
-        let size = backend.size(&state);
         let jacobian = GridJacobian::new(backend, size, walls, short)?;
         Ok(Self { size, state, jacobian })
     }
@@ -81,13 +71,6 @@ impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
         backend.load_state(&mut self.state, u)?;
         drop(self.jacobian);
         backend.nodes(self.state, topology)
-    }
-
-    /// Writes the state u into the nodes of `grid`, those of its own columns if the backend is one of
-    /// several ranks.
-    pub fn store(self, backend: &B, u: &B::Vector<f64>, grid: &mut Grid) -> Result<()> {
-        let nodes = self.nodes(backend, u, grid.topology)?;
-        backend.fetch(&nodes, grid)
     }
 }
 
@@ -156,30 +139,24 @@ impl<B: EllipticBackend, T: Real> GridJacobian<B, T> {
     /// Copies the whole operator to the host, by rows. The equations of a point on two walls are those of the unit matrix.
     pub fn to_csr(&self, backend: &B) -> Result<Csr> {
         let LevelSize { mi, mj, periodic } = self.size;
+        let pattern = EllPattern::nine_point(mi, mj, periodic);
         let field = if self.short {
-            let mut entries = backend.matrix(&EllPattern::nine_point(mi, mj, periodic))?;
+            let mut entries = backend.matrix(&pattern)?;
             backend.entries(&self.field, &mut entries)?;
             backend.matrix_values(&entries)?
         } else {
             backend.matrix_values(&self.field)?
         };
         let columns = self.wall.as_ref().map(|wall| backend.matrix_values(wall)).transpose()?;
-        Ok(self.csr_of(&field, columns.as_deref()))
-    }
-
-    /// The rows of [`Self::to_csr`] from the values of the field and of the wall columns.
-    fn csr_of(&self, field: &[T], columns: Option<&[T]>) -> Csr {
-        let (LevelSize { mi, mj, periodic }, walls) = (self.size, self.walls);
-        let pattern = EllPattern::nine_point(mi, mj, periodic);
+        let (columns, walls) = (columns.as_deref(), self.walls);
         let of_walls = EllPattern::wall_columns(mi, mj, walls);
-        let rows = pattern.rows();
         let entries = |row| pattern.row(row).map(|(at, column)| (column, field[at].widen()));
         let point = |row: usize| (row / 2 % mi, row / 2 / mi);
         let wall = |row| {
             let entries = of_walls.row(row);
             entries.filter_map(move |(at, column)| Some((column, columns?[at].widen())))
         };
-        Csr::from_rows((0..rows).map(|row| {
+        Ok(Csr::from_rows((0..pattern.rows()).map(|row| {
             let (i, j) = point(row);
             let corner = |&(column, _): &(usize, f64)| walls.corner(point(column), mi, mj);
             if walls.corner((i, j), mi, mj) {
@@ -199,7 +176,7 @@ impl<B: EllipticBackend, T: Real> GridJacobian<B, T> {
                     .flat_map(|at| wall(at).filter(|&(to, _)| to == row).map(move |(_, b)| (at, b)))
                     .collect()
             }
-        }))
+        })))
     }
 
     /// Number of rows.

@@ -57,8 +57,7 @@ impl Problem {
         let (state, guess) = backend.equations(&initial, &self.normals, &settings)?;
         // The Jacobian takes its place in memory.
         drop(initial);
-        let (walls, kind) = (settings.walled_sides(), self.case.linear.preconditioner);
-        Ok((GridProblem::preconditioned(backend, state, walls, kind)?, guess))
+        Ok((GridProblem::new(backend, state, self.case.linear.preconditioner)?, guess))
     }
 
     /// The linear solver of the case for these equations.

@@ -115,7 +115,7 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
         let (walls, size) = self.walls(backend);
         let (frame, mut u) = backend.with_nodes(&self.equations, &state.nodes)?;
         let kind = reference.options.linear.preconditioner;
-        let mut equations = GridProblem::<B, f64>::preconditioned(backend, frame, walls, kind)?;
+        let mut equations = GridProblem::<B, f64>::new(backend, frame, kind)?;
         if let Some(amplitudes) = &state.amplitudes {
             put_amplitudes(backend, (walls, size), amplitudes, &mut u)?;
         }

@@ -403,8 +403,7 @@ fn solve_in<B: MovementBackend, T: Real>(
 ) -> Result<(Solution<B>, NewtonReport), SolverError> {
     let SolverOptions { newton: settings, linear, multigrid, .. } = options;
     let (state, mut u) = backend.with_nodes(equations, nodes)?;
-    let mut problem =
-        GridProblem::<B, T>::preconditioned(backend, state, walls, linear.preconditioner)?;
+    let mut problem = GridProblem::<B, T>::new(backend, state, linear.preconditioner)?;
     let size = problem.size();
     if let Some(amplitudes) = amplitudes {
         put_amplitudes(backend, (walls, size), amplitudes, &mut u)?;

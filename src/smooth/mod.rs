@@ -276,9 +276,8 @@ pub(crate) fn solution<B: EllipticBackend + MultigridBackend>(
 ) -> Result<Solution<B>, SolverError> {
     let (state, guess) = backend.elliptic(data)?;
     let mut u = from.unwrap_or(guess);
-    let (walls, kind) = (data.walled_sides(), linear.preconditioner);
-    let mut problem = GridProblem::<_, f64>::preconditioned(backend, state, walls, kind)?;
-    let kind = (kind, linear.schedule);
+    let mut problem = GridProblem::<_, f64>::new(backend, state, linear.preconditioner)?;
+    let kind = (linear.preconditioner, linear.schedule);
     let mut solver = problem.jacobian().linear_solver(linear.krylov, kind, *multigrid);
     let begin = History::default();
     let report = newton::solve(backend, &mut problem, &mut solver, &mut u, begin, newton, &mut ())?;

@@ -114,13 +114,6 @@ impl WalledSides {
     }
 }
 
-impl From<bool> for WalledSides {
-    /// The section's wall, or none.
-    fn from(coupled: bool) -> Self {
-        Self([coupled, false, false, false])
-    }
-}
-
 /// Entries of one row of the grid equations: (column offset in i, in j, other variable?), by rising
 /// neighbour: nine of the row's own variable and four of the other.
 pub(crate) const STENCIL: [(isize, isize, bool); 13] = [

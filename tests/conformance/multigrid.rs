@@ -539,7 +539,8 @@ fn strip<B: EllipticBackend + MultigridBackend>(backend: &B, shift: f64) -> (Gri
     let (mut problem, mut u) = loaded(backend, &data);
     let of = (Method::Bicgstab, Kind::Multigrid);
     let report = newton(backend, &mut problem, &mut u, of, &NEWTON).unwrap();
-    problem.store(backend, &u, &mut grid).unwrap();
+    let nodes = problem.nodes(backend, &u, grid.topology).unwrap();
+    backend.fetch(&nodes, &mut grid).unwrap();
     (grid, report)
 }
 

@@ -41,9 +41,7 @@ impl Case {
         let settings = EllipticSettings { outer_wall, ..settings(wall, FIRST_CELL) };
         let nodes = backend.take(grid.clone()).unwrap();
         let (state, mut u) = backend.equations(&nodes, &points.normals, &settings).unwrap();
-        let coupled = wall == Wall::Coupled;
-        let walls = WalledSides([coupled, coupled && outer_wall, false, false]);
-        let mut problem = GridProblem::<B, T>::new(backend, state, walls).unwrap();
+        let mut problem = GridProblem::<B, T>::new(backend, state, Kind::None).unwrap();
         let n = problem.unknowns();
         let linear = LinearSettings { method: Method::Bicgstab, max_iterations: 2000, restart: 30 };
         let inverse = match kind {
@@ -56,7 +54,8 @@ impl Case {
         let report =
             solve(backend, &mut problem, &mut linear, &mut u, History::default(), &TIGHT, &mut ())
                 .unwrap();
-        problem.store(backend, &u, &mut grid).unwrap();
+        let nodes = problem.nodes(backend, &u, grid.topology).unwrap();
+        backend.fetch(&nodes, &mut grid).unwrap();
         (grid, report)
     }
 

@@ -185,7 +185,7 @@ fn solved(grid: &Grid, shift: f64) -> Grid {
     let mut data = EllipticData::of_terms(grid, [zeros(), zeros()], None);
     data.shift = shift;
     let (state, mut u) = CpuBackend.elliptic(&data).unwrap();
-    let mut problem = GridProblem::<_, f64>::new(&CpuBackend, state, data.walled_sides()).unwrap();
+    let mut problem = GridProblem::<_, f64>::new(&CpuBackend, state, Kind::None).unwrap();
     let of = (Method::Bicgstab, Kind::Multigrid);
     let report = newton(&CpuBackend, &mut problem, &mut u, of, &NEWTON).unwrap();
     assert_eq!(report.stop, NewtonStop::Converged);

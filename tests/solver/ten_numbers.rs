@@ -52,11 +52,10 @@ type Problem = GridProblem<CpuBackend, f64>;
 
 /// The problems of these equations by entries and by ten numbers, linearised at the first guess with some amplitudes.
 fn both(data: &EllipticData) -> [Problem; 2] {
-    let walls = data.walled_sides();
     [Kind::Jacobi, Kind::Multigrid].map(|kind| {
         let (state, mut u) = CpuBackend.elliptic(data).unwrap();
-        let mut problem = Problem::preconditioned(&CpuBackend, state, walls, kind).unwrap();
-        let WalledSides([below, above, ..]) = walls;
+        let mut problem = Problem::new(&CpuBackend, state, kind).unwrap();
+        let WalledSides([below, above, ..]) = data.walled_sides();
         let (row, n) = (2 * data.mi, u.len());
         let rows = [(below, 0), (above, n - row)];
         for (_, first) in rows.into_iter().filter(|(wall, _)| *wall) {
@@ -144,9 +143,8 @@ fn products_have_the_rounding_errors_of_differences() {
     // Values near 1 that differ by 1e-4: in single precision a product of the values themselves is wrong by 6e-8.
     let data = data([64, 33], true, [false; 2]);
     let (state, u) = CpuBackend.elliptic(&data).unwrap();
-    let (walls, n) = (data.walled_sides(), u.len());
-    let mut single =
-        GridProblem::<_, f32>::preconditioned(&CpuBackend, state, walls, Kind::Multigrid).unwrap();
+    let n = u.len();
+    let mut single = GridProblem::<_, f32>::new(&CpuBackend, state, Kind::Multigrid).unwrap();
     single.residual(&CpuBackend, &u, &mut vec![0.0; n]).unwrap();
     single.linearise(&CpuBackend).unwrap();
     let [_, double] = both(&data);

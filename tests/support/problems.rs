@@ -41,7 +41,7 @@ pub fn loaded<B: EllipticBackend>(
     data: &EllipticData,
 ) -> (GridProblem<B, f64>, B::Vector<f64>) {
     let (state, u) = backend.elliptic(data).unwrap();
-    (GridProblem::new(backend, state, data.walled_sides()).unwrap(), u)
+    (GridProblem::new(backend, state, Kind::None).unwrap(), u)
 }
 
 /// The grid equations on a hyperbolic march.
@@ -62,8 +62,7 @@ impl<T: Real> Setup<T> {
         let settings = EllipticSettings { control, ..settings(wall, first_cell) };
         let data = EllipticData::new(&march.grid, &points.normals, &settings);
         let (state, u) = CpuBackend.elliptic(&data).unwrap();
-        let coupled = wall == Wall::Coupled;
-        let problem = GridProblem::new(&CpuBackend, state, coupled).unwrap();
+        let problem = GridProblem::new(&CpuBackend, state, Kind::None).unwrap();
         Self { initial: march.grid, wall, data, problem, u }
     }
 

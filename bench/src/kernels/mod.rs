@@ -215,8 +215,7 @@ fn first_system<B: BenchBackend, T: Real>(
 ) -> Result<FirstSystem<B, T>, SolverError> {
     let n = 2 * data.mi * data.mj;
     let (state, u) = backend.elliptic(data)?;
-    let walls = data.walled_sides();
-    let mut problem = GridProblem::<B, T>::preconditioned(backend, state, walls, Kind::Multigrid)?;
+    let mut problem = GridProblem::<B, T>::new(backend, state, Kind::Multigrid)?;
     let (mut f, mut b) = (backend.zeros(n)?, backend.zeros::<T>(n)?);
     problem.residual(backend, &u, &mut f)?;
     let scale = backend.max_abs(&f)?;

@@ -25,7 +25,7 @@ fn thousands_of_lines_cross_the_border_of_two_gpus() {
 
     let residuals = gpus.run(&bands, |_, backend| {
         let (state, mut u) = backend.elliptic(&data)?;
-        let mut problem = GridProblem::<_, f64>::new(backend, state, data.walls[0].is_some())?;
+        let mut problem = GridProblem::<_, f64>::new(backend, state, Kind::None)?;
         let settings = MultigridSettings::default();
         let preconditioner = GridPreconditioner::new(Kind::Multigrid, settings, problem.jacobian());
         let linear = LinearSettings { method: Method::Bicgstab, max_iterations: 20, restart: 30 };

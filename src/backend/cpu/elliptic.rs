@@ -142,6 +142,10 @@ impl EllipticBackend for CpuBackend {
         LevelSize { mi, mj, periodic }
     }
 
+    fn walls(&self, state: &EllipticState) -> WalledSides {
+        state.data.walled_sides()
+    }
+
     fn load_state(&self, state: &mut EllipticState, u: &Vec<f64>) -> Result<()> {
         check_length(u.len(), self.size(state).values())?;
         let (mi, stride, periodic) = (state.data.mi, state.stride(), state.data.periodic);

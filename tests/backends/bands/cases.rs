@@ -60,7 +60,7 @@ impl Case {
         grid: &Mutex<Grid>,
     ) -> Result<NewtonReport, SolverError> {
         let (state, mut u) = backend.elliptic(data)?;
-        let mut problem = GridProblem::<B, f64>::new(backend, state, data.walls[0].is_some())?;
+        let mut problem = GridProblem::<B, f64>::new(backend, state, Kind::None)?;
         let topology = grid.lock().unwrap().topology;
         let report = newton(backend, &mut problem, &mut u, (self.method, self.kind), &TIGHT)?;
         let nodes = problem.nodes(backend, &u, topology)?;

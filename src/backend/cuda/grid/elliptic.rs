@@ -158,6 +158,10 @@ impl EllipticBackend for CudaBackend {
         state.size
     }
 
+    fn walls(&self, state: &CudaElliptic) -> WalledSides {
+        WalledSides(state.walls.each_ref().map(Option::is_some))
+    }
+
     fn load_state(&self, state: &mut CudaElliptic, u: &CudaVector<f64>) -> Result<()> {
         check_length(u.len(), state.size.values())?;
         let LevelSize { mi, mj, periodic } = state.size;
