@@ -2,7 +2,6 @@
 
 use super::error::{check_length, check_lengths};
 use super::{Real, Result, SparseBackend};
-use crate::grid::Topology;
 pub use crate::sparse::LevelSize;
 use crate::sparse::{EllPattern, Structure};
 
@@ -17,13 +16,6 @@ pub enum Coarsening {
 }
 
 impl LevelSize {
-    /// The unknown points of a grid of `ni` × `nj` nodes: those off the wall, the outer line and a
-    /// held seam.
-    pub fn of_grid(topology: Topology, ni: usize, nj: usize) -> Self {
-        let periodic = topology.periodic();
-        Self { mi: if periodic { ni - 1 } else { ni - 2 }, mj: nj - 2, periodic }
-    }
-
     /// Whether the level's operator reaches around the seam. A periodic row with an odd number of
     /// points has two neighbours of one colour and cannot be coarsened evenly: its level is cut
     /// there, and the Krylov method around the hierarchy makes up for the dropped couplings.

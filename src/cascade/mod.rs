@@ -16,10 +16,10 @@ use std::iter;
 
 use self::blocks::{BladeLine, joined, passage_block, strips};
 use self::shape::shape;
-use crate::backend::{EllipticBackend, MultigridBackend};
+use crate::backend::{EllipticBackend, LevelSize, MultigridBackend};
 use crate::case::SolverOptions;
 use crate::grid::Grid;
-use crate::pde::{EllipticData, unknown_points};
+use crate::pde::EllipticData;
 use crate::smooth::solution;
 use crate::solver::{NewtonStop, SolverError};
 
@@ -116,7 +116,7 @@ fn solved<B: EllipticBackend + MultigridBackend>(
     (start, shift): (Grid, f64),
     options: &SolverOptions,
 ) -> Result<SolvedBlock, SolverError> {
-    let zeros = || vec![0.0; unknown_points(&start).into_iter().product()];
+    let zeros = || vec![0.0; LevelSize::of(&start).values() / 2];
     let mut data = EllipticData::of_terms(&start, [zeros(), zeros()], None);
     data.shift = shift;
     let (nodes, _, report) = solution(backend, (&data, start.topology), options, None)?;

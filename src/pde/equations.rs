@@ -2,8 +2,8 @@
 
 use super::EllipticSettings;
 use super::control::{Base, ControlSettings, Wall, control_functions, decay};
-use crate::grid::{Grid, arc_length};
-use crate::sparse::WalledSides;
+use crate::grid::{Grid, Topology, arc_length};
+use crate::sparse::{LevelSize, WalledSides};
 use rayon::prelude::*;
 
 /// Everything that stays fixed while the grid equations are solved.
@@ -91,7 +91,7 @@ impl EllipticData {
         wall: Option<WallTerms>,
     ) -> Self {
         let walls = [wall, None, None, None];
-        let ([mi, mj], periodic) = (unknown_points(grid), grid.topology.periodic());
+        let LevelSize { mi, mj, periodic } = LevelSize::of(grid);
         let frame = |nodes: &[f64]| framed(nodes, grid.ni, periodic);
         let (x, y) = (frame(&grid.x), frame(&grid.y));
         Self { mi, mj, periodic, shift: 0.0, x, y, control_p, control_q, walls }
@@ -189,16 +189,24 @@ fn framed(nodes: &[f64], ni: usize, periodic: bool) -> Vec<f64> {
 
 /// The values at the unknown points, `[mj][mi]`, of those at the nodes, without the repeated column of an O-grid or with it.
 pub(crate) fn at_unknown_points(grid: &Grid, f: &[f64]) -> Vec<f64> {
-    let [mi, mj] = unknown_points(grid);
+    let LevelSize { mi, mj, periodic } = LevelSize::of(grid);
     // Unknown columns start at node 0 of a periodic grid and at node 1 of one with held ends.
-    let first = usize::from(!grid.topology.periodic());
+    let first = usize::from(!periodic);
     let mut kept = vec![0.0; mi * mj];
     let rows = kept.par_chunks_mut(mi).zip(f.par_chunks(f.len() / grid.nj).skip(1));
     rows.for_each(|(kept, row)| kept.copy_from_slice(&row[first..first + mi]));
     kept
 }
 
-/// The numbers of unknown points in i and j: those off the wall, the outer line and a held seam.
-pub(crate) fn unknown_points(grid: &Grid) -> [usize; 2] {
-    [grid.ni - if grid.topology.periodic() { 1 } else { 2 }, grid.nj - 2]
+impl LevelSize {
+    /// The unknown points of a grid of `ni` × `nj` nodes: those off the wall, the outer line and a held seam.
+    pub fn of_grid(topology: Topology, ni: usize, nj: usize) -> Self {
+        let periodic = topology.periodic();
+        Self { mi: if periodic { ni - 1 } else { ni - 2 }, mj: nj - 2, periodic }
+    }
+
+    /// The unknown points of this grid.
+    pub(crate) fn of(grid: &Grid) -> Self {
+        Self::of_grid(grid.topology, grid.ni, grid.nj)
+    }
 }

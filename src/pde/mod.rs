@@ -5,7 +5,7 @@ mod equations;
 mod point;
 
 pub use equations::{EllipticData, WallTerms};
-pub(crate) use equations::{at_unknown_points, moved, unknown_points};
+pub(crate) use equations::{at_unknown_points, moved};
 pub use point::{Metrics, Stencil, StencilBlocks, Vec2, residual};
 pub(crate) use point::{merit_weight, row_weight};
 
