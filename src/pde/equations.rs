@@ -138,29 +138,24 @@ impl EllipticData {
         let lacks = |k: usize| {
             [exact.control_p[k] - self.control_p[k], exact.control_q[k] - self.control_q[k]]
         };
-        let last = self.mi * (self.mj - 1);
-        let opposite: Vec<f64> = above.map_or_else(Vec::new, |above| {
-            let pair = |i: usize| {
-                let [first, last] = [i, last + i];
-                let (near, far) = (of(below, first), of(below, last));
-                let (over, own) = (of(above, first), of(above, last));
-                let (here, there) = (lacks(first), lacks(last));
-                [0, 1].map(|c| {
+        let (mut own, mut opposite) = (Vec::new(), Vec::new());
+        for i in 0..self.mi {
+            let (here, near, mut taken) = (lacks(i), of(below, i), [0.0; 2]);
+            if let Some(above) = above {
+                let last = self.mi * (self.mj - 1) + i;
+                let (there, far) = (lacks(last), of(below, last));
+                let (reach, other) = (of(above, i), of(above, last));
+                for c in 0..2 {
                     let share = far[c] / near[c];
-                    (there[c] - share * here[c]) / (own[c] - share * over[c])
-                })
-            };
-            (0..self.mi).flat_map(pair).collect()
-        });
-        let pair = |i: usize| {
-            let reach = above.map_or([0.0; 2], |above| of(above, i));
-            let (lacks, near) = (lacks(i), of(below, i));
-            [0, 1].map(|c| {
-                let taken = opposite.get(2 * i + c).map_or(0.0, |other| other * reach[c]);
-                (lacks[c] - taken) / near[c]
-            })
-        };
-        Some((0..self.mi).flat_map(pair).chain(opposite.iter().copied()).collect())
+                    let amplitude = (there[c] - share * here[c]) / (other[c] - share * reach[c]);
+                    taken[c] = amplitude * reach[c];
+                    opposite.push(amplitude);
+                }
+            }
+            own.extend([0, 1].map(|c| (here[c] - taken[c]) / near[c]));
+        }
+        own.append(&mut opposite);
+        Some(own)
     }
 
     /// These equations with the nodes of a grid as they are, as frame and first guess.
