@@ -3,8 +3,7 @@
 
 use super::point::{Metrics, Stencil, Vec2, residual};
 use crate::geometry::vector::{cross, distance, dot};
-pub(crate) use crate::grid::arc_length;
-use crate::grid::{Grid, Topology, beside, interval_control};
+use crate::grid::{Grid, Topology, arc_length, beside, interval_control};
 use rayon::prelude::*;
 
 /// Source of the control functions P0, Q0.

@@ -47,14 +47,8 @@ fn solve<B: SparseBackend>(
     let mut preconditioner = a.preconditioner(backend, Algebraic::Jacobi).unwrap();
     preconditioner.update(backend, a).unwrap();
     let mut observed = Vec::new();
-    let mut system = System {
-        backend,
-        operator: a,
-        preconditioner: &mut *preconditioner,
-        b,
-        observe: &mut |iteration, residual| observed.push((iteration, residual)),
-        from_zero: None,
-    };
+    let observe = &mut |iteration, residual| observed.push((iteration, residual));
+    let mut system = System::new(backend, (a, b), &mut *preconditioner, observe);
     let n = 2 * POINTS.0 * POINTS.1;
     let mut krylov = Bicgstab::new(backend, n).unwrap();
     let report = krylov.solve(&mut system, target, &mut x).unwrap();

@@ -30,9 +30,8 @@ fn cycles_and_krylov_iterations_allocate_nothing() {
         let mut method = Bicgstab::new(&CpuBackend, n).unwrap();
         let mut solve = |m: &mut dyn Preconditioner<CpuBackend, f32, _>, iterations: usize| {
             x.fill(0.0);
-            let (observe, backend) = (&mut |_: f64, _: f64| {}, &CpuBackend);
-            let mut system =
-                System { backend, operator: a, preconditioner: m, b: &b, observe, from_zero: None };
+            let observe = &mut |_, _| {};
+            let mut system = System::new(&CpuBackend, (a, &b), m, observe);
             let target = Target { norm: 0.0, max_iterations: iterations };
             let _ = method.solve(&mut system, target, &mut x).unwrap();
         };

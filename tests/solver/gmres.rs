@@ -57,14 +57,8 @@ fn the_basis_stays_orthogonal_where_that_of_modified_gram_schmidt_does_not() {
     });
     let b = Random::new(15).vector(n);
     let mut preconditioner = Counted::prepared(Kind::None, &matrix);
-    let mut system = System {
-        backend: &CpuBackend,
-        operator: &matrix,
-        preconditioner: &mut preconditioner,
-        b: &b,
-        observe: &mut |_, _| {},
-        from_zero: None,
-    };
+    let observe = &mut |_, _| {};
+    let mut system = System::new(&CpuBackend, (&matrix, &b), &mut preconditioner, observe);
     let mut gmres = Gmres::new(&CpuBackend, n, m).unwrap();
     let target = Target { norm: 0.0, max_iterations: m };
 

@@ -43,14 +43,8 @@ impl<'a, T: Real> Solve<'a, T> {
         let mut preconditioner = Counted::prepared(self.kind, self.matrix);
         let (mut x, mut observed) = (start.to_vec(), Vec::new());
         self.matrix.products.set(0);
-        let mut system = System {
-            backend: &backend,
-            operator: self.matrix,
-            preconditioner: &mut preconditioner,
-            b,
-            observe: &mut |iteration, residual| observed.push((iteration, residual)),
-            from_zero: None,
-        };
+        let observe = &mut |iteration, residual| observed.push((iteration, residual));
+        let mut system = System::new(&backend, (self.matrix, b), &mut preconditioner, observe);
         let report = match self.method {
             Method::Cg => Cg::new(&backend, n).unwrap().solve(&mut system, self.target, &mut x),
             Method::Bicgstab => {

@@ -101,14 +101,8 @@ fn solve<B: BenchBackend>(
     let [square] = backend.dot_products([(b, b)])?;
     let norm = square.sqrt();
     points.push([0.0, 1.0]);
-    let mut system = System {
-        backend,
-        operator,
-        preconditioner: &mut *preconditioner,
-        b,
-        observe: &mut |iteration, residual| points.push([iteration, residual / norm]),
-        from_zero: None,
-    };
+    let observe = &mut |iteration, residual| points.push([iteration, residual / norm]);
+    let mut system = System::new(backend, (operator, b), &mut *preconditioner, observe);
     let target = Target { norm: TOLERANCE * norm, max_iterations: most };
     Ok((krylov.solve(&mut system, target, &mut x)?, norm))
 }

@@ -241,7 +241,7 @@ pub(crate) fn from_zero<B: Backend, T: Real, A: LinearOperator<B, T>>(
 ) -> Result<f64, DeviceError> {
     backend.lincomb(None, x, 0.0, &[])?;
     let observe = &mut |_, _| {};
-    let mut system = System { backend, operator, preconditioner, b, observe, from_zero: None };
+    let mut system = System::new(backend, (operator, b), preconditioner, observe);
     Ok(solve(&mut system, x)?.iterations)
 }
 

@@ -67,21 +67,27 @@ pub struct KrylovReport {
 
 /// A linear system A x = b, with all that a Krylov method needs.
 pub struct System<'a, B: Backend, T: Real, A> {
-    /// The backend of its vectors.
-    pub backend: &'a B,
-    /// The operator.
-    pub operator: &'a A,
-    /// The preconditioner, prepared for `operator`.
-    pub preconditioner: &'a mut dyn Preconditioner<B, T, A>,
-    /// Right-hand side.
-    pub b: &'a B::Vector<T>,
-    /// Called with the iteration and the residual norm after each of them.
-    pub observe: &'a mut dyn FnMut(f64, f64),
+    pub(super) backend: &'a B,
+    pub(super) operator: &'a A,
+    pub(super) preconditioner: &'a mut dyn Preconditioner<B, T, A>,
+    pub(super) b: &'a B::Vector<T>,
+    pub(super) observe: &'a mut dyn FnMut(f64, f64),
     /// ‖b‖ where the first x is zero, whose residual is b; none where it may be anything.
-    pub from_zero: Option<f64>,
+    pub(super) from_zero: Option<f64>,
 }
 
-impl<B: Backend, T: Real, A: LinearOperator<B, T>> System<'_, B, T, A> {
+impl<'a, B: Backend, T: Real, A: LinearOperator<B, T>> System<'a, B, T, A> {
+    /// A system to be solved from any x, with a preconditioner that is prepared for its operator. `observe` gets
+    /// the iteration and the residual norm after each of them.
+    pub fn new(
+        backend: &'a B,
+        (operator, b): (&'a A, &'a B::Vector<T>),
+        preconditioner: &'a mut dyn Preconditioner<B, T, A>,
+        observe: &'a mut dyn FnMut(f64, f64),
+    ) -> Self {
+        Self { backend, operator, preconditioner, b, observe, from_zero: None }
+    }
+
     /// r ← b − A x; returns ‖r‖, for which the host waits unless it is the residual of the first x and that is zero.
     fn residual(&mut self, x: &B::Vector<T>, r: &mut B::Vector<T>) -> Result<f64> {
         if let Some(norm) = self.from_zero.take() {
