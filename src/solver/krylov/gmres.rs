@@ -17,8 +17,6 @@ pub struct Gmres<B: Backend, T: Real> {
     w: B::Vector<T>,
     /// x at the start of a cycle.
     start: B::Vector<T>,
-    /// Vectors of the basis that the last cycle made.
-    spanned: usize,
 }
 
 /// Part of ‖w‖² that a second orthogonalisation leaves to a w outside the space, at least (Daniel,
@@ -41,12 +39,12 @@ impl<B: Backend, T: Real> Gmres<B, T> {
     pub fn new(backend: &B, n: usize, restart: usize) -> Result<Self> {
         let (basis, preconditioned) = (Vec::new(), Vec::new());
         let (w, start) = (backend.zeros(n)?, backend.zeros(n)?);
-        Ok(Self { n, restart: restart.max(1), basis, preconditioned, w, start, spanned: 0 })
+        Ok(Self { n, restart: restart.max(1), basis, preconditioned, w, start })
     }
 
-    /// The orthonormal basis of the Krylov space of the last cycle.
+    /// The orthonormal basis of the Krylov space; the vectors of the last cycle come first.
     pub fn basis(&self) -> &[B::Vector<T>] {
-        &self.basis[..self.spanned]
+        &self.basis
     }
 
     /// Improves x until ‖b − A x‖ meets the target.
@@ -144,7 +142,7 @@ impl<B: Backend, T: Real> Gmres<B, T> {
     /// h ← Vᵀ w and w ← w − V h, twice, then v_{k+1} ← w / ‖w‖. Returns the sums of the h and the
     /// norm, which is 0 for a w in the space; there is no v_{k+1} then.
     fn orthogonalise(&mut self, backend: &B, k: usize) -> Result<Vec<f64>> {
-        let Self { basis, w, spanned, .. } = self;
+        let Self { basis, w, .. } = self;
         let (basis, next) = basis.split_at_mut(k + 1);
         let Projection { first: mut column, again, square } = backend.project(basis, w)?;
         // Pythagoras: the part that the second pass takes away is small.
@@ -158,12 +156,10 @@ impl<B: Backend, T: Real> Gmres<B, T> {
             norm = 0.0;
         }
         column.push(norm);
-        *spanned = k + 1;
         if norm != 0.0 {
             let rest = again.iter().map(|h| -h / norm).zip(basis.iter());
             let terms: Vec<_> = std::iter::once((norm.recip(), &*w)).chain(rest).collect();
             backend.lincomb(None, &mut next[0], 0.0, &terms)?;
-            *spanned = k + 2;
         }
         Ok(column)
     }
