@@ -70,7 +70,7 @@ impl<T: Real> CsrFactors<T> {
     pub(super) fn new(a: Pattern<'_>, kind: Incomplete, schedule: Schedule, shift: f64) -> Self {
         let rows = FactorRows::new(a, kind, schedule);
         let plans = match (schedule, &rows.renumbering) {
-            (Schedule::Colours, Some(numbers)) => vec![RowPlan::colours(&numbers.sets)],
+            (Schedule::Colours, Some(numbers)) => vec![RowPlan::colours(&numbers.colours)],
             (Schedule::Tiles, _) => vec![RowPlan::Tiles],
             (Schedule::Levels, _) => vec![RowPlan::levels(&rows)],
             (Schedule::SyncFree, _) => vec![RowPlan::sync_free(&rows)],
@@ -88,10 +88,11 @@ impl<T: Real> CsrFactors<T> {
         schedule: Schedule,
     ) -> Self {
         let rows = FactorRows::of_ell(a, schedule);
-        let natural = || vec![RowPlan::Natural];
-        let numbers = rows.renumbering.as_ref();
-        let plans = numbers.map_or_else(natural, |n| vec![RowPlan::colours(&n.sets)]);
-        Self::of_rows(rows, plans, kind, 0.0)
+        let plan = match &rows.renumbering {
+            Some(numbers) => RowPlan::colours(&numbers.colours),
+            None => RowPlan::Natural,
+        };
+        Self::of_rows(rows, vec![plan], kind, 0.0)
     }
 
     fn of_rows(rows: FactorRows, plans: Vec<RowPlan>, kind: Incomplete, shift: f64) -> Self {

@@ -36,25 +36,24 @@ pub(super) struct Sets {
 }
 
 impl Sets {
-    fn new(sets: &RowSets) -> Self {
+    /// The sets of rows with the same number, by rising number.
+    fn by_number(numbers: &[u32]) -> Self {
+        let sets = RowSets::by_number(numbers);
         Self { rows: sets.rows().to_vec(), turns: sets.merged(SMALL) }
     }
 }
 
 impl RowPlan {
     pub(super) fn levels(rows: &FactorRows) -> Self {
-        let sets = |triangle| Sets::new(&RowSets::by_number(&levels(rows.pattern(), triangle)));
+        let sets = |triangle| Sets::by_number(&levels(rows.pattern(), triangle));
         Self::Sets { lower: sets(Triangle::Lower), upper: sets(Triangle::Upper) }
     }
 
-    /// Colours, which are intervals of the rows, up and down.
-    pub(super) fn colours(sets: &RowSets) -> Self {
-        let numbers = sets.offsets().windows(2).zip(0..);
-        let numbers: Vec<u32> =
-            numbers.flat_map(|(ends, colour)| (ends[0]..ends[1]).map(move |_| colour)).collect();
-        let last = numbers.last().copied().unwrap_or(0);
-        let down: Vec<u32> = numbers.iter().map(|colour| last - colour).collect();
-        Self::Sets { lower: Sets::new(sets), upper: Sets::new(&RowSets::by_number(&down)) }
+    /// Rows sorted by these colours, up and down.
+    pub(super) fn colours(colours: &[u32]) -> Self {
+        let last = colours.last().copied().unwrap_or(0);
+        let down: Vec<u32> = colours.iter().map(|colour| last - colour).collect();
+        Self::Sets { lower: Sets::by_number(colours), upper: Sets::by_number(&down) }
     }
 
     pub(super) fn sync_free(rows: &FactorRows) -> Self {
@@ -62,15 +61,10 @@ impl RowPlan {
         Self::SyncFree(Flags { done, sweep: AtomicBool::new(false) })
     }
 
-    /// Whether there is work for more than one thread at a time.
+    /// Whether there are sets for more than one thread at a time.
     pub(super) fn is_shared(&self) -> bool {
-        match self {
-            Self::Natural => false,
-            Self::Sets { lower, upper } => {
-                lower.turns.iter().chain(&upper.turns).any(|turn| turn.together)
-            }
-            Self::SyncFree(_) | Self::Tiles => true,
-        }
+        let Self::Sets { lower, upper } = self else { return false };
+        lower.turns.iter().chain(&upper.turns).any(|turn| turn.together)
     }
 
     /// Works on all rows of a triangle, each after those that it has entries of.

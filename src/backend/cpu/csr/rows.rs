@@ -26,8 +26,8 @@ pub(super) struct Renumbering {
     pub(super) order: Vec<u32>,
     /// Row of each row of A.
     pub(super) place: Vec<u32>,
-    /// Colours, in which the rows are sorted.
-    pub(super) sets: RowSets,
+    /// Colour of each row; the rows are sorted by it.
+    pub(super) colours: Vec<u32>,
 }
 
 const ABSENT: usize = usize::MAX;
@@ -150,8 +150,8 @@ impl Renumbering {
         for (row, &of_a) in order.iter().enumerate() {
             place[of_a as usize] = row as u32;
         }
-        let sorted: Vec<u32> = order.iter().map(|&of_a| numbers[of_a as usize]).collect();
-        Self { sets: RowSets::by_number(&sorted), order, place }
+        let colours = order.iter().map(|&of_a| numbers[of_a as usize]).collect();
+        Self { order, place, colours }
     }
 }
 
