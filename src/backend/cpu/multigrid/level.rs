@@ -82,19 +82,18 @@ impl<M: Real> Level<M> {
 
     /// One sweep of transposed equations: the transpose of a sweep of the others, xi-lines before eta-lines.
     pub(super) fn smooth_transposed(&mut self, first: usize) {
-        let LevelSize { mi, mj, .. } = self.size;
         let Self { eta, xi, walls, solution_in_xi, .. } = self;
         let (of_j, of_i) = walls.split_at_mut(self.walled.sides().filter(|side| *side < 2).count());
         if let Some(xi) = xi {
             if !*solution_in_xi {
-                transfer::transpose(eta, &eta.u, &mut xi.u, mi);
+                transfer::transpose(eta, &eta.u, &mut xi.u);
             }
             relax_transposed(xi, first, of_j);
-            transfer::transpose(xi, &xi.u, &mut eta.u, mj);
+            transfer::transpose(xi, &xi.u, &mut eta.u);
         }
         relax_transposed(eta, first, of_i);
         if let Some(xi) = xi {
-            transfer::transpose(eta, &eta.u, &mut xi.u, mi);
+            transfer::transpose(eta, &eta.u, &mut xi.u);
             *solution_in_xi = true;
         }
     }

@@ -15,7 +15,7 @@ mod wall;
 use self::factor::Guard;
 use self::galerkin::Galerkin;
 pub use self::level::Level;
-use self::operator::{FromMatrix, FromTenNumbers};
+use self::operator::FromMatrix;
 use self::panel::Storage;
 use self::terms::wall_set;
 use self::wall::LevelWall;
@@ -60,10 +60,7 @@ impl MultigridBackend for CpuBackend {
                 guards[wall.side] = Guard::All;
             }
         }
-        level.finite = match storage {
-            Storage::TenNumbers { .. } => level.fill(&FromTenNumbers { a, mi: size.mi }, guards),
-            Storage::Full => level.fill(&FromMatrix { a, size }, guards),
-        };
+        level.finite = level.fill(&FromMatrix { a, size, storage }, guards);
         Ok(level)
     }
 
@@ -139,9 +136,8 @@ impl MultigridBackend for CpuBackend {
             level.solved = None;
             return Ok(());
         }
-        let LevelSize { mi, mj, .. } = level.size;
         if let (Some(xi), true) = (&level.xi, level.solution_in_xi) {
-            transfer::transpose(xi, &xi.u, &mut level.eta.u, mj);
+            transfer::transpose(xi, &xi.u, &mut level.eta.u);
         }
         let Level { eta, xi, walls, solved, .. } = level;
         eta.relax(first, &wall_set(walls.iter().filter_map(|wall| wall.held_by(false))));
@@ -150,13 +146,14 @@ impl MultigridBackend for CpuBackend {
         let last = 1 - first;
         *solved = Some(last);
         if let Some(xi) = xi {
-            transfer::transpose(eta, &eta.u, &mut xi.u, mi);
+            transfer::transpose(eta, &eta.u, &mut xi.u);
             xi.relax(first, &wall_set(walls.iter().filter_map(|wall| wall.held_by(true))));
             let solved_by_xi = walls.iter_mut().filter(|wall| wall.side >= 2);
             solved_by_xi.for_each(|wall| wall.take_solved(xi));
             level.solution_in_xi = true;
             // The lines along a wall are not relaxed.
-            if [0, mj - 1].into_iter().any(|line| xi.shape.holds(line) && line % 2 == last) {
+            let held = |line: usize| xi.shape.holds(line) && line % 2 == last;
+            if held(0) || held(xi.shape.across - 1) {
                 *solved = None;
             }
         }
@@ -188,7 +185,7 @@ impl MultigridBackend for CpuBackend {
             wall.restrict_transposed(&fine.residual, [coarse.size, fine.size], (to, of_xi));
         }
         if let Some(xi) = &coarse.xi {
-            transfer::transpose(xi, &xi.f, &mut coarse.eta.f, coarse.size.mj);
+            transfer::transpose(xi, &xi.f, &mut coarse.eta.f);
         }
         coarse.clear_solution();
         Ok(())

@@ -1,6 +1,6 @@
 //! Operators of the levels, panel by panel: the interface, and that of the Jacobian.
 
-use super::panel::{LANES, Lane, Nine};
+use super::panel::{LANES, Lane, Nine, Storage};
 use crate::backend::Real;
 use crate::backend::cpu::EllMatrix;
 use crate::backend::multigrid::LevelSize;
@@ -52,11 +52,12 @@ const ENTRIES: [(usize, bool); STENCIL.len()] = {
     entries
 };
 
-/// The operator of the finest level, by eta-lines, from a matrix with the nine-point pattern; couplings across a
-/// periodic seam are dropped where the level does not wrap.
+/// The operator of the finest level, by eta-lines, from a matrix of the grid equations that is stored in the same way;
+/// couplings across a periodic seam are dropped where the level does not wrap.
 pub(super) struct FromMatrix<'a, T> {
     pub(super) a: &'a EllMatrix<T>,
     pub(super) size: LevelSize,
+    pub(super) storage: Storage,
 }
 
 /// Values of a slot from those of the first line's point on to those of the last one's: lines are every other point.
@@ -86,7 +87,33 @@ impl<T: Real, M: Real> BlockSource<M> for FromMatrix<'_, T> {
     }
 
     #[inline(always)]
-    fn put(&self, &mut first: &mut usize, j: usize, lanes: usize, point: &mut [Lane<M>]) {
+    fn put(&self, first: &mut usize, j: usize, lanes: usize, point: &mut [Lane<M>]) {
+        match self.storage {
+            Storage::TenNumbers { .. } => self.put_numbers(*first, j, lanes, point),
+            Storage::Full => self.put_blocks(*first, j, lanes, point),
+        }
+    }
+}
+
+/// The lanes of a point that the rows of x and y of a slot of ten numbers go to.
+const TEN: [[usize; 2]; TEN_SLOTS] = [[0, 1], [2, 5], [3, 4], [6, 9], [7, 8]];
+
+impl<T: Real> FromMatrix<'_, T> {
+    #[inline(always)]
+    fn put_numbers<M: Real>(&self, first: usize, j: usize, lanes: usize, point: &mut [Lane<M>]) {
+        let (n, mi) = (self.a.pattern().rows(), self.size.mi);
+        let count = WINDOW.min(2 * (mi - first));
+        for (slot, to) in TEN.into_iter().enumerate() {
+            let from = &self.a.values()[slot * n + 2 * (j * mi + first)..][..count];
+            for (variable, to) in to.into_iter().enumerate() {
+                every_other_point(from, variable, &mut point[to]);
+                point[to][lanes..].fill(M::zero());
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn put_blocks<M: Real>(&self, first: usize, j: usize, lanes: usize, point: &mut [Lane<M>]) {
         let LevelSize { mi, mj, .. } = self.size;
         let rows = [j > 0, true, j + 1 < mj];
         let (n, values) = (self.a.pattern().rows(), self.a.values());
@@ -114,44 +141,10 @@ impl<T: Real, M: Real> BlockSource<M> for FromMatrix<'_, T> {
         }
         nine.put(lanes, point);
     }
-}
 
-/// The operator of the finest level, by eta-lines, from a matrix by ten numbers a point.
-pub(super) struct FromTenNumbers<'a, T> {
-    pub(super) a: &'a EllMatrix<T>,
-    pub(super) mi: usize,
-}
-
-/// The lanes of a point that the rows of x and y of a slot go to.
-const TEN: [[usize; 2]; TEN_SLOTS] = [[0, 1], [2, 5], [3, 4], [6, 9], [7, 8]];
-
-impl<T: Real, M: Real> BlockSource<M> for FromTenNumbers<'_, T> {
-    /// The first line.
-    type Carried = usize;
-
-    #[inline(always)]
-    fn begin(&self, colour: usize, panel: usize) -> usize {
-        2 * panel * LANES + colour
-    }
-
-    #[inline(always)]
-    fn put(&self, &mut first: &mut usize, j: usize, lanes: usize, point: &mut [Lane<M>]) {
-        let n = self.a.pattern().rows();
-        let count = WINDOW.min(2 * (self.mi - first));
-        for (slot, to) in TEN.into_iter().enumerate() {
-            let from = &self.a.values()[slot * n + 2 * (j * self.mi + first)..][..count];
-            for (variable, to) in to.into_iter().enumerate() {
-                every_other_point(from, variable, &mut point[to]);
-                point[to][lanes..].fill(M::zero());
-            }
-        }
-    }
-}
-
-impl<T: Real> FromMatrix<'_, T> {
     /// Blocks of unknown point (i, j).
     fn of_point<M: Real>(&self, i: usize, j: usize) -> [[M; 4]; 9] {
-        let Self { a, size } = self;
+        let Self { a, size, .. } = self;
         let (west, east) = (i > 0, i + 1 < size.mi);
         let columns = [west, true, east];
         let rows = [j > 0, true, j + 1 < size.mj];

@@ -33,14 +33,9 @@ fn lanes(colour: usize, panel: usize, across: usize) -> impl Iterator<Item = (us
 }
 
 /// to ← the pair array `values` of `from`, whose lines run across those of `to`.
-pub(super) fn transpose<M: Real>(
-    from: &LineSet<M>,
-    values: &[Vec<M>; 2],
-    to: &mut [Vec<M>; 2],
-    along: usize,
-) {
+pub(super) fn transpose<M: Real>(from: &LineSet<M>, values: &[Vec<M>; 2], to: &mut [Vec<M>; 2]) {
     let from = from.shape;
-    for_each_panel(to, along * 2 * LANES, &|colour, panel, target| {
+    for_each_panel(to, from.across * 2 * LANES, &|colour, panel, target| {
         simd::run(Turned { from, values, colour, panel, target });
     });
 }
