@@ -23,15 +23,13 @@ pub(super) struct PointRow<'a> {
     j: usize,
     /// Whether the first and the last point lie on two walls.
     corners: [bool; 2],
-    /// Whether there are walls beside that of the section.
-    others: bool,
 }
 
 impl<'a> PointRow<'a> {
     pub(super) fn new(data: &'a EllipticData, amplitudes: &'a [Vec<f64>; 4], j: usize) -> Self {
         let walls = data.walled_sides();
         let corners = [0, data.mi - 1].map(|i| walls.corner((i, j), data.mi, data.mj));
-        Self { data, amplitudes, j, corners, others: walls.has_others() }
+        Self { data, amplitudes, j, corners }
     }
 
     /// The points of two walls, which have no equations, by their places in a chunk.
@@ -76,10 +74,8 @@ struct Points<'a> {
     x: [[&'a [f64]; 3]; 3],
     y: [[&'a [f64]; 3]; 3],
     control: [&'a [f64]; 2],
-    /// The wall terms of the section's wall.
-    section: Option<Terms<'a>>,
-    /// The wall terms of the sides j = mj − 1, i = 0 and i = mi − 1.
-    others: Option<[Option<Terms<'a>>; 3]>,
+    /// The wall terms of the sides j = 0, j = mj − 1, i = 0 and i = mi − 1.
+    walls: [Option<Terms<'a>>; 4],
 }
 
 impl<'a> Points<'a> {
@@ -104,8 +100,7 @@ impl<'a> Points<'a> {
             x: around(&data.x),
             y: around(&data.y),
             control: [own(&data.control_p), own(&data.control_q)],
-            section: terms(0),
-            others: row.others.then(|| [terms(1), terms(2), terms(3)]),
+            walls: [terms(0), terms(1), terms(2), terms(3)],
         }
     }
 
@@ -120,35 +115,28 @@ impl<'a> Points<'a> {
         Stencil { south: row(south, s), middle: row(middle, m), north: row(north, n) }.metrics()
     }
 
+    /// The walls with their terms: whether each is a side of constant j, along the rows.
+    #[inline(always)]
+    fn walls(&self) -> impl Iterator<Item = (bool, Terms<'a>)> + use<'a> {
+        self.walls.into_iter().enumerate().filter_map(|(side, terms)| Some((side < 2, terms?)))
+    }
+
     /// P and Q of the points (theory eq. 6).
     #[inline(always)]
     fn controls(&self) -> [[f64; CHUNK]; 2] {
         let mut controls = [[0.0; CHUNK]; 2];
-        for (component, control) in controls.iter_mut().enumerate() {
-            let base = self.control[component];
-            let control = &mut control[..base.len()];
-            if let Some(Terms { decay, amplitudes }) = self.section {
-                let decay = decay[component];
-                for i in 0..control.len() {
-                    control[i] = base[i] + amplitudes[i][component] * decay[i];
-                }
-            } else {
-                control.copy_from_slice(base);
-            }
+        for (control, base) in controls.iter_mut().zip(self.control) {
+            control[..base.len()].copy_from_slice(base);
         }
-        if let Some([above, before, behind]) = self.others {
-            if let Some(Terms { decay, amplitudes }) = above {
-                for (component, control) in controls.iter_mut().enumerate() {
-                    for ((control, pair), decay) in
-                        control.iter_mut().zip(amplitudes).zip(decay[component])
-                    {
+        for (along, Terms { decay, amplitudes }) in self.walls() {
+            for (component, control) in controls.iter_mut().enumerate() {
+                if along {
+                    let terms = amplitudes.iter().zip(decay[component]);
+                    for (control, (pair, decay)) in control.iter_mut().zip(terms) {
                         *control += pair[component] * decay;
                     }
-                }
-            }
-            // From a side of constant i the angle is a matter of Q, the height one of P.
-            for Terms { decay, amplitudes } in [before, behind].into_iter().flatten() {
-                for (component, control) in controls.iter_mut().enumerate() {
+                } else {
+                    // From a side of constant i the angle is a matter of Q, the height one of P.
                     let of = 1 - component;
                     for (control, decay) in control.iter_mut().zip(decay[of]) {
                         *control += amplitudes[0][of] * decay;
@@ -321,11 +309,8 @@ impl<T: Real> Kernel for WallRow<'_, T> {
         let Self { row, mut slots } = self;
         for columns in chunks(0..row.data.mi, CHUNK) {
             let points = Points::new(row, &columns);
-            let others = points.others.into_iter().flatten();
-            let sides = std::iter::once(points.section).chain(others).enumerate();
-            let walls = sides.filter_map(|(side, terms)| Some((side < 2, terms?)));
-            for ((along, Terms { decay: [phi, psi], .. }), slots) in walls.zip(slots.chunks_mut(2))
-            {
+            let walls = points.walls().zip(slots.chunks_mut(2));
+            for ((along, Terms { decay: [phi, psi], .. }), slots) in walls {
                 let mut entries = [[[T::zero(); 2]; CHUNK]; 2];
                 let (of_xi, of_eta) = if along { (phi, psi) } else { (psi, phi) };
                 for i in 0..columns.len().min(CHUNK) {
