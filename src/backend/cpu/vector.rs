@@ -158,16 +158,17 @@ impl Backend for CpuBackend {
             return Ok(());
         }
         let value = |coefficient: C| T::narrow(coefficient.into().value(slots));
+        let term = |(alpha, x)| (value(alpha), x);
         let mut beta = value(beta);
         let mut rest = terms;
         loop {
             let (group, later) = rest.split_at(rest.len().min(GROUP));
             match *group {
-                [] => sum(y, beta, [], &value),
-                [a] => sum(y, beta, [a], &value),
-                [a, b] => sum(y, beta, [a, b], &value),
-                [a, b, c] => sum(y, beta, [a, b, c], &value),
-                [a, b, c, d, ..] => sum(y, beta, [a, b, c, d], &value),
+                [] => sum(y, beta, []),
+                [a] => sum(y, beta, [a].map(term)),
+                [a, b] => sum(y, beta, [a, b].map(term)),
+                [a, b, c] => sum(y, beta, [a, b, c].map(term)),
+                [a, b, c, d, ..] => sum(y, beta, [a, b, c, d].map(term)),
             }
             (beta, rest) = (T::one(), later);
             if rest.is_empty() {
@@ -197,18 +198,8 @@ const NUMBERS: [f64; 2] = {
     slots
 };
 
-/// y ← β y + Σ αₖ xₖ in one pass, αₖ the `value` of a coefficient.
-fn sum<T: Real, C: Copy, const K: usize>(
-    y: &mut [T],
-    beta: T,
-    terms: [(C, &Vec<T>); K],
-    value: &impl Fn(C) -> T,
-) {
-    sum_of_numbers(y, beta, terms.map(|(alpha, x)| (value(alpha), x.as_slice())));
-}
-
 /// y ← β y + Σ αₖ xₖ in one pass.
-fn sum_of_numbers<T: Real, const K: usize>(y: &mut [T], beta: T, terms: [(T, &[T]); K]) {
+fn sum<T: Real, const K: usize>(y: &mut [T], beta: T, terms: [(T, &Vec<T>); K]) {
     y.par_chunks_mut(PIECE).enumerate().for_each(|(piece, y)| {
         let start = piece * PIECE;
         let xs = terms.map(|(alpha, x)| (alpha, &x[start..start + y.len()]));
