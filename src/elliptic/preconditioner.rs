@@ -61,24 +61,19 @@ impl<B: EllipticBackend + MultigridBackend, T: Real> GridPreconditioner<B, T> {
                 })
             })
         };
-        let reduced = |name, settings| cycle(name, settings, false);
-        let whole = |name, settings| cycle(name, settings, true);
+        let strong_cycle = "multigrid with W cycles in double precision";
+        let mut all = cycle("multigrid", multigrid, true).lasting(B::LASTING);
         if jacobian.walls.has_others() {
-            let strong = whole("multigrid with W cycles in double precision", strong);
-            return whole("multigrid", multigrid).then(strong).lasting(B::LASTING);
+            return all.then(cycle(strong_cycle, strong, true));
         }
-        // Without wall terms there is no reduced system, and both are the same cycle.
-        let mut all = if jacobian.wall.is_some() {
-            let reduced =
-                reduced("multigrid without wall terms and their reduced system", multigrid);
-            whole("multigrid", multigrid).then(reduced)
-        } else {
-            reduced("multigrid", multigrid)
-        };
+        if jacobian.wall.is_some() {
+            let reduced = "multigrid without wall terms and their reduced system";
+            all = all.then(cycle(reduced, multigrid, false));
+        }
         if strong != multigrid {
-            all = all.then(reduced("multigrid with W cycles in double precision", strong));
+            all = all.then(cycle(strong_cycle, strong, false));
         }
-        all.then(last).lasting(B::LASTING)
+        all.then(last)
     }
 }
 
