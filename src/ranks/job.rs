@@ -2,7 +2,7 @@
 
 use super::error::{Failure, RanksError};
 use super::launcher::RankPlace;
-use super::links::{ALIVE, CANCELLED, ENDED, FAILED, HEARTBEAT, Inbox, Link, LinkFrame};
+use super::links::{ALIVE, CANCELLED, ENDED, FAILED, HEARTBEAT, Inbox, Link, Route, read_frame};
 use super::meeting::{self, Rendezvous};
 use crate::diagnostics::ErrorClass;
 use parking_lot::{Condvar, Mutex};
@@ -157,7 +157,7 @@ impl Job {
 
     /// Sends a message.
     pub fn send(&self, to: usize, channel: Channel, payload: Vec<u8>) {
-        self.shared.send(to, self.rank(), channel.number(), payload);
+        self.shared.send((self.rank(), to, channel.number()), payload);
     }
 
     /// Waits for a message.
@@ -327,11 +327,12 @@ impl Drop for Job {
 
 impl JobShared {
     /// Sends a message, or puts it where this rank itself finds it.
-    fn send(&self, to: usize, from: usize, channel: u64, payload: Vec<u8>) {
+    fn send(&self, route: Route, payload: Vec<u8>) {
+        let to = route.1;
         if to == self.place.rank {
-            self.inbox.put((from, to, channel), payload);
+            self.inbox.put(route, payload);
         } else if let Some(link) = self.links[to].as_ref().or(self.links[0].as_ref()) {
-            link.send(to, from, channel, &payload);
+            link.send(route, &payload);
         }
     }
 
@@ -339,7 +340,7 @@ impl JobShared {
     fn tell_others(&self, channel: u64, payload: &[u8], except: Option<usize>) {
         for (to, link) in self.links.iter().enumerate() {
             if let Some(link) = link.as_ref().filter(|_| Some(to) != except) {
-                link.send(to, self.place.rank, channel, payload);
+                link.send((self.place.rank, to, channel), payload);
             }
         }
     }
@@ -371,10 +372,11 @@ impl JobShared {
     /// Receives what `rank` sends until it is done or gone.
     fn read(&self, rank: usize, mut stream: TcpStream) {
         let end = loop {
-            let LinkFrame { to, from, channel, payload } = match LinkFrame::read(&mut stream) {
+            let (route, payload) = match read_frame(&mut stream) {
                 Ok(frame) => frame,
                 Err(error) => break error,
             };
+            let (from, to, channel) = route;
             match channel {
                 ALIVE => {}
                 FAILED => {
@@ -392,7 +394,7 @@ impl JobShared {
                         self.tell_others(CANCELLED, &[], Some(rank));
                     }
                 }
-                _ if to.max(from) < self.place.size => self.send(to, from, channel, payload),
+                _ if to.max(from) < self.place.size => self.send(route, payload),
                 _ => break io::Error::new(ErrorKind::InvalidData, "it sent what is no message"),
             }
         };

@@ -24,33 +24,21 @@ const HEADER: usize = 4;
 const LONGEST: u64 = 1 << 40;
 const AT_ONCE: u64 = 1 << 20;
 
-/// A message with its route.
-#[derive(Debug)]
-pub(super) struct LinkFrame {
-    pub(super) to: usize,
-    pub(super) from: usize,
-    pub(super) channel: u64,
-    pub(super) payload: Vec<u8>,
-}
-
-impl LinkFrame {
-    /// The next frame of a connection.
-    pub(super) fn read(stream: &mut impl Read) -> io::Result<Self> {
-        let mut header = [[0; 8]; HEADER];
-        stream.read_exact(header.as_flattened_mut())?;
-        let [to, from, channel, bytes] = header.map(u64::from_le_bytes);
-        if bytes > LONGEST {
-            let said =
-                format!("it sent a message of {bytes} bytes, at most {LONGEST} were expected");
-            return Err(io::Error::new(io::ErrorKind::InvalidData, said));
-        }
-        // Memory is taken as bytes arrive.
-        let mut payload = Vec::with_capacity(bytes.min(AT_ONCE) as usize);
-        if stream.take(bytes).read_to_end(&mut payload)? as u64 != bytes {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        Ok(Self { to: to as usize, from: from as usize, channel, payload })
+/// The next message of a connection, with its route.
+pub(super) fn read_frame(stream: &mut impl Read) -> io::Result<(Route, Vec<u8>)> {
+    let mut header = [[0; 8]; HEADER];
+    stream.read_exact(header.as_flattened_mut())?;
+    let [to, from, channel, bytes] = header.map(u64::from_le_bytes);
+    if bytes > LONGEST {
+        let said = format!("it sent a message of {bytes} bytes, at most {LONGEST} were expected");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, said));
     }
+    // Memory is taken as bytes arrive.
+    let mut payload = Vec::with_capacity(bytes.min(AT_ONCE) as usize);
+    if stream.take(bytes).read_to_end(&mut payload)? as u64 != bytes {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(((from as usize, to as usize, channel), payload))
 }
 
 /// The sending side of a connection.
@@ -68,7 +56,7 @@ impl Link {
     }
 
     /// Sends a frame. That a rank is lost its reader finds out.
-    pub(super) fn send(&self, to: usize, from: usize, channel: u64, payload: &[u8]) {
+    pub(super) fn send(&self, (from, to, channel): Route, payload: &[u8]) {
         let header = [to as u64, from as u64, channel, payload.len() as u64].map(u64::to_le_bytes);
         let mut stream = self.0.lock();
         let sent = stream.write_all(header.as_flattened()).and_then(|()| stream.write_all(payload));
