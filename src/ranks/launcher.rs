@@ -95,6 +95,20 @@ impl Variables<'_> {
         Ok(Some([number, ranks]))
     }
 
+    /// The place of a rank, the first of its host if its number there is not known. Rank 0 is met on `host`, if it is
+    /// known, at the port of the job.
+    fn place(
+        &self,
+        [rank, size]: [usize; 2],
+        local_rank: Option<usize>,
+        job: String,
+        host: Option<String>,
+    ) -> RankPlace {
+        let (launcher, local_rank) = (self.launcher, local_rank.unwrap_or(0));
+        let address = host.map(|host| (host, port_of(&job)));
+        RankPlace { launcher, rank, size, local_rank, job, address }
+    }
+
     /// The first of some variables that is there, as the name of the job.
     fn job(&self, names: &[&str]) -> String {
         let found = names.iter().find_map(|name| self.text(name));
@@ -137,7 +151,7 @@ impl RankPlace {
         else {
             return Ok(None);
         };
-        let Some([rank, size]) = variables.numbers("RANK", "WORLD_SIZE")? else { return Ok(None) };
+        let Some(numbers) = variables.numbers("RANK", "WORLD_SIZE")? else { return Ok(None) };
         let port = variables.number("MASTER_PORT")?.unwrap_or_default();
         let refused = || variables.refused("MASTER_PORT", "the number of a port".to_owned());
         let port = u16::try_from(port).map_err(|_| refused())?;
@@ -145,25 +159,20 @@ impl RankPlace {
         let port = if taken { port.checked_add(1).unwrap_or(port - 1) } else { port };
         let run = variables.job(&["TORCHELASTIC_RUN_ID"]);
         let again = variables.text("TORCHELASTIC_RESTART_COUNT").unwrap_or_default();
-        Ok(Some(Self {
-            launcher: variables.launcher,
-            rank,
-            size,
-            local_rank: variables.number("LOCAL_RANK")?.unwrap_or(0),
-            job: format!("{run} {again} {host} {port}"),
-            address: Some((host, port)),
-        }))
+        let job = format!("{run} {again} {host} {port}");
+        let place = variables.place(numbers, variables.number("LOCAL_RANK")?, job, None);
+        Ok(Some(Self { address: Some((host, port)), ..place }))
     }
 
     /// `OMPI_COMM_WORLD_RANK`, `_SIZE`, `_LOCAL_RANK`. Where ranks are on several hosts the first is taken to
     /// be on that of `mpirun`, which `OMPI_MCA_orte_hnp_uri` names in version 4 and the namespace in version 5.
     fn of_open_mpi(variables: &Variables<'_>) -> Result<Option<Self>, RanksError> {
         let numbers = variables.numbers("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE")?;
-        let Some([rank, size]) = numbers else { return Ok(None) };
+        let Some(numbers) = numbers else { return Ok(None) };
         let uri = variables.text("OMPI_MCA_orte_hnp_uri");
         let namespace = variables.text("PMIX_NAMESPACE");
         let job = variables.job(&["PMIX_NAMESPACE", "OMPI_MCA_orte_hnp_uri"]);
-        let local = variables.number("OMPI_COMM_WORLD_LOCAL_SIZE")? == Some(size);
+        let local = variables.number("OMPI_COMM_WORLD_LOCAL_SIZE")? == Some(numbers[1]);
         let host = if local {
             Some(LOOPBACK.to_owned())
         } else {
@@ -171,14 +180,8 @@ impl RankPlace {
                 .and_then(uri_host)
                 .or_else(|| namespace.as_deref().and_then(prterun_host))
         };
-        Ok(Some(Self {
-            launcher: variables.launcher,
-            rank,
-            size,
-            local_rank: variables.number("OMPI_COMM_WORLD_LOCAL_RANK")?.unwrap_or(0),
-            address: host.map(|host| (host, port_of(&job))),
-            job,
-        }))
+        let local_rank = variables.number("OMPI_COMM_WORLD_LOCAL_RANK")?;
+        Ok(Some(variables.place(numbers, local_rank, job, host)))
     }
 
     /// `PMI_RANK`, `PMI_SIZE`, and `MPI_LOCALRANKID`, `MPI_LOCALNRANKS` of the Hydra process manager.
@@ -192,19 +195,12 @@ impl RankPlace {
             Some(slurm) => slurm.job.clone(),
             None => variables.job(&["PMI_JOBID"]),
         };
-        let own = local.then(|| (LOOPBACK.to_owned(), port_of(&job)));
-        let of_slurm = |slurm: &Self| slurm.local_rank;
-        Ok(Some(Self {
-            launcher: variables.launcher,
-            rank,
-            size,
-            local_rank: match variables.number("MPI_LOCALRANKID")? {
-                Some(local) => local,
-                None => slurm.as_ref().map_or(if local { rank } else { 0 }, of_slurm),
-            },
-            address: own.or_else(|| slurm.and_then(|slurm| slurm.address)),
-            job,
-        }))
+        let of_slurm = slurm.as_ref().map(|slurm| slurm.local_rank);
+        let local_rank = variables.number("MPI_LOCALRANKID")?.or(of_slurm);
+        let (local_rank, host) = (local_rank.or(local.then_some(rank)), local.then_some(LOOPBACK));
+        let place = variables.place([rank, size], local_rank, job, host.map(str::to_owned));
+        let of_slurm = || slurm.and_then(|slurm| slurm.address);
+        Ok(Some(Self { address: place.address.or_else(of_slurm), ..place }))
     }
 
     /// `SLURM_PROCID`, `SLURM_STEP_NUM_TASKS` or `SLURM_NTASKS`, `SLURM_LOCALID`, and the first host of
@@ -216,21 +212,15 @@ impl RankPlace {
             Some(numbers) => Some(numbers),
             None => variables.numbers("SLURM_PROCID", "SLURM_NTASKS")?,
         };
-        let Some([rank, size]) = numbers else { return Ok(None) };
+        let Some(numbers) = numbers else { return Ok(None) };
         let step = variables.text("SLURM_STEP_ID").unwrap_or_default();
         let job = format!("{}.{step}", variables.job(&["SLURM_JOB_ID"]));
         let host = match variables.number("SLURM_STEP_NUM_NODES")? {
             Some(1) => Some(LOOPBACK.to_owned()),
             _ => first_host(&hosts),
         };
-        Ok(Some(Self {
-            launcher: variables.launcher,
-            rank,
-            size,
-            local_rank: variables.number("SLURM_LOCALID")?.unwrap_or(0),
-            address: host.map(|host| (host, port_of(&job))),
-            job,
-        }))
+        let local_rank = variables.number("SLURM_LOCALID")?;
+        Ok(Some(variables.place(numbers, local_rank, job, host)))
     }
 
     /// The number by which the ranks of this job know each other.
