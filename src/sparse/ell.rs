@@ -212,15 +212,11 @@ impl EllPattern {
 
     /// The position of (c, r) for each entry (r, c) of row r of [`Self::nine_point`], slot by slot.
     pub(crate) fn mirrored(size: LevelSize, row: usize) -> impl Iterator<Item = usize> {
-        let (mi, rows) = (size.mi, 2 * size.mi * size.mj);
-        let (point, variable) = (row / 2, row % 2);
-        STENCIL.into_iter().zip(MIRRORED).filter_map(move |((di, dj, other), mirrored)| {
-            let k = size.neighbour((point % mi, point / mi), (di, dj))?;
-            let there = |&&(di, dj, _): &&(isize, isize, bool)| {
-                size.neighbour((k % mi, k / mi), (di, dj)).is_some()
-            };
-            let slot = STENCIL[..mirrored].iter().filter(there).count();
-            Some(slot * rows + 2 * k + if other { 1 - variable } else { variable })
+        let rows = 2 * size.mi * size.mj;
+        Self::nine_point_entries(size, row).filter_map(move |(entry, column)| {
+            let mut there = Self::nine_point_entries(size, column);
+            let slot = there.position(|(other, _)| other == MIRRORED[entry])?;
+            Some(slot * rows + column)
         })
     }
 
