@@ -39,7 +39,7 @@ fn options(
             if fits { Ok(()) } else { Err(refused(py, &message())) }
         };
         match &*name {
-            "method" => options.method = word(py, &name, &text()?)?,
+            "method" => options.linear.method = word(py, &name, &text()?)?,
             "preconditioner" => {
                 let factors = |kind: &str| word(py, &name, kind);
                 options.preconditioner = Algebraic::named(&text()?, factors)?;
@@ -58,12 +58,12 @@ fn options(
                 shift = Some(given);
             }
             "max_iterations" => {
-                options.max_iterations = value.extract()?;
-                range(options.max_iterations > 0, "an integer from 1")?;
+                options.linear.max_iterations = value.extract()?;
+                range(options.linear.max_iterations > 0, "an integer from 1")?;
             }
             "restart" => {
-                options.restart = value.extract()?;
-                range((1..=1000).contains(&options.restart), "an integer from 1 to 1000")?;
+                options.linear.restart = value.extract()?;
+                range((1..=1000).contains(&options.linear.restart), "an integer from 1 to 1000")?;
             }
             _ => return Err(refused(py, &format!("unknown option {name}"))),
         }

@@ -8,6 +8,7 @@ use clap::error::ErrorKind;
 use gridgen::backend::{Algebraic, MatrixFormat};
 use gridgen::linear_system::{Reordering, RightSide, SystemOptions, SystemOutcome, solve_system};
 use gridgen::solver::krylov::Method;
+use gridgen::solver::linear::LinearSettings;
 use gridgen::sparse::Schedule;
 
 use super::progress::Reporter;
@@ -152,13 +153,15 @@ impl SolveArguments {
                 (None, Some(seed)) => RightSide::Random { seed },
                 (None, None) => RightSide::Ones,
             },
-            method: self.solver,
-            restart: self.restart,
+            linear: LinearSettings {
+                method: self.solver,
+                max_iterations: self.max_iterations,
+                restart: self.restart,
+            },
             preconditioner: self.preconditioner.with(self.schedule, self.shift),
             format: self.format,
             reorder: self.reorder,
             tolerance: self.tolerance,
-            max_iterations: self.max_iterations,
             output: compute.output.join(matrix.name()),
             backend: compute.machine.backend,
             devices: compute.machine.devices.clone(),

@@ -116,13 +116,12 @@ fn solve_in(
 /// Values that must agree between the ranks of a job.
 fn comparison(matrix: &Matrix, options: &SystemOptions) -> [(&'static str, String); 4] {
     let Matrix { csr, .. } = matrix;
-    let SystemOptions { method, restart, preconditioner, format, reorder, .. } = options;
-    let SystemOptions { tolerance, max_iterations, right_side, .. } = options;
-    let how = (method, restart, preconditioner, format, reorder, tolerance, max_iterations);
+    let SystemOptions { linear, preconditioner, format, reorder, tolerance, .. } = options;
+    let how = (linear, preconditioner, format, reorder, tolerance);
     [
         ("version", env!("CARGO_PKG_VERSION").to_owned()),
         ("a matrix of", format!("{} rows and {} entries", csr.rows(), csr.values.len())),
-        ("the right side", right_side.to_string()),
+        ("the right side", options.right_side.to_string()),
         ("the options", format!("{how:?}")),
     ]
 }

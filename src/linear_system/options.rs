@@ -13,6 +13,7 @@ use crate::case::is_fit_name;
 use crate::ranks::Job;
 use crate::run::BackendChoice;
 use crate::solver::krylov::Method;
+use crate::solver::linear::LinearSettings;
 use crate::sparse::Schedule;
 
 /// The right-hand side of a system.
@@ -49,10 +50,8 @@ pub struct SystemOptions {
     pub matrix: PathBuf,
     /// The right-hand side b.
     pub right_side: RightSide,
-    /// Krylov method.
-    pub method: Method,
-    /// Iterations of GMRES between restarts.
-    pub restart: usize,
+    /// Krylov method, and its limits.
+    pub linear: LinearSettings,
     /// Preconditioner.
     pub preconditioner: Algebraic,
     /// Storage of the entries in products.
@@ -61,8 +60,6 @@ pub struct SystemOptions {
     pub reorder: Reordering,
     /// ‖b − A x‖ / ‖b‖ to be reached.
     pub tolerance: f64,
-    /// Largest number of iterations.
-    pub max_iterations: usize,
     /// Folder the files are written to.
     pub output: PathBuf,
     /// Backend.
@@ -84,8 +81,11 @@ impl SystemOptions {
         Self {
             matrix,
             right_side: RightSide::Ones,
-            method: Method::Bicgstab,
-            restart: 30,
+            linear: LinearSettings {
+                method: Method::Bicgstab,
+                max_iterations: 10_000,
+                restart: 30,
+            },
             preconditioner: Algebraic::Factors {
                 kind: Incomplete::Dilu,
                 schedule: Schedule::Auto,
@@ -94,7 +94,6 @@ impl SystemOptions {
             format: MatrixFormat::Csr,
             reorder: Reordering::None,
             tolerance: 1e-8,
-            max_iterations: 10_000,
             output,
             backend: BackendChoice::Auto,
             devices: None,
@@ -115,7 +114,7 @@ impl SystemOptions {
 
     /// The chosen option that needs a symmetric matrix, if there is one.
     pub(super) fn needs_symmetry(&self) -> Option<&'static str> {
-        match (self.method, self.preconditioner) {
+        match (self.linear.method, self.preconditioner) {
             (Method::Cg, _) => Some("CG"),
             (_, Algebraic::Factors { kind, .. }) if kind.symmetric() => Some(kind.name()),
             _ => None,
@@ -137,8 +136,8 @@ impl SystemOptions {
             }
         };
         MethodReport {
-            solver: word(&self.method),
-            restart: self.restart,
+            solver: word(&self.linear.method),
+            restart: self.linear.restart,
             preconditioner,
             shift,
             blocks: (schedule.is_some() && blocks > 1).then_some(blocks),

@@ -12,7 +12,7 @@ use crate::backend::cuda::{CudaBackend, CudaCsr};
 use crate::backend::{Bands, DeviceError, Result, SparseBackend, SparseMatrix};
 use crate::report::Timing;
 use crate::run::{Machine, RunLog};
-use crate::solver::linear::{LinearReport, LinearSettings, LinearSolver};
+use crate::solver::linear::{LinearReport, LinearSolver};
 use crate::solver::precond::Preconditioners;
 use crate::solver::{SolverError, present};
 use crate::sparse::{Csr, RowBlocks};
@@ -169,12 +169,7 @@ impl<B: SparseBackend> OnBackend<B> {
             preconditioner.current(backend, &operator)?;
             wait()
         })?;
-        let settings = LinearSettings {
-            method: options.method,
-            max_iterations: options.max_iterations,
-            restart: options.restart,
-        };
-        let mut solver = LinearSolver::new(settings, n, preconditioner);
+        let mut solver = LinearSolver::new(options.linear, n, preconditioner);
         log.timed("factorisation", |_| {
             solver.update(backend, &operator)?;
             Ok::<_, SolverError>(wait()?)

@@ -35,7 +35,7 @@ fn a_system_in_memory_is_solved_without_files() {
         [(Method::Bicgstab, Reordering::None), (Method::Gmres, Reordering::Rcm)]
     {
         let mut options = options();
-        options.method = method;
+        options.linear.method = method;
         options.reorder = reorder;
         options.tolerance = 1e-12;
 
