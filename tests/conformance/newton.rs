@@ -12,7 +12,6 @@ use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
 use gridgen::solver::newton::{NewtonReport, solve};
 use gridgen::solver::precond::{Kind, MultigridSettings, Preconditioners};
-use gridgen::sparse::WalledSides;
 
 use super::{FIRST_CELL, Subject};
 use support::grids::distance;
