@@ -135,7 +135,7 @@ impl<T: Real> FromMatrix<'_, T> {
         }
         // At the ends of a row entries are missing, or dropped.
         for i in [0, mi - 1] {
-            if i >= first && (i - first) % 2 == 0 && (i - first) / 2 < LANES {
+            if i >= first && (i - first).is_multiple_of(2) && (i - first) / 2 < LANES {
                 nine.set((i - first) / 2, &self.of_point(i, j));
             }
         }
