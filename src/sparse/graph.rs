@@ -76,16 +76,12 @@ pub fn reverse_cuthill_mckee(a: &Csr) -> Vec<u32> {
     let mut starts: Vec<u32> = (0..graph.rows() as u32).collect();
     starts.sort_by_key(|&row| graph.degree(row as usize));
     let mut search = Search { graph: &graph, turn: 0, reached: vec![0; graph.rows()] };
-    let mut numbered = vec![false; graph.rows()];
     let (mut order, mut scratch) = (Vec::with_capacity(graph.rows()), Vec::new());
     for start in starts {
-        if !numbered[start as usize] {
+        // The searches for a component have reached all of its rows.
+        if search.reached[start as usize] == 0 {
             let rim = search.rim(start, &mut scratch);
-            let first = order.len();
             search.run(rim, &mut order);
-            for &row in &order[first..] {
-                numbered[row as usize] = true;
-            }
         }
     }
     order.reverse();
@@ -95,7 +91,7 @@ pub fn reverse_cuthill_mckee(a: &Csr) -> Vec<u32> {
 struct Search<'a> {
     graph: &'a Graph,
     turn: u32,
-    /// The last search in which each row was reached.
+    /// The last search in which each row was reached, 0 for none.
     reached: Vec<u32>,
 }
 
@@ -134,7 +130,7 @@ impl Search<'_> {
         loop {
             scratch.clear();
             let (last, distance) = self.run(rim, scratch);
-            if distance <= farthest && farthest > 0 || distance == 0 {
+            if distance <= farthest {
                 return rim;
             }
             farthest = distance;
