@@ -68,8 +68,6 @@ pub struct EllipticState {
     pub(super) amplitudes: [Vec<f64>; 4],
     /// Weights of the merit, those of the last residual and those that are kept.
     merit_weights: [Vec<f64>; 2],
-    /// The largest residual of each row of points, and its squared merits with both weights.
-    row_results: Vec<[f64; 3]>,
 }
 
 impl EllipticState {
@@ -128,7 +126,6 @@ impl EllipticBackend for CpuBackend {
             data,
             amplitudes: [mi, mi, mj, mj].map(|points| vec![0.0; 2 * points]),
             merit_weights: [(); 2].map(|()| vec![0.0; mi * mj]),
-            row_results: vec![[0.0; 3]; mj],
         };
         Ok((state, guess))
     }
@@ -181,10 +178,12 @@ impl EllipticBackend for CpuBackend {
 
     fn residual(&self, state: &mut EllipticState, f: &mut Vec<f64>) -> Result<Evaluation> {
         check_length(f.len(), self.size(state).values())?;
-        let EllipticState { data, amplitudes, merit_weights, row_results } = state;
+        let EllipticState { data, amplitudes, merit_weights } = state;
         let (mi, [merit_weights, kept]) = (data.mi, merit_weights);
+        // The largest residual of each row of points, and its squared merits with both weights.
+        let mut row_results = vec![[0.0; 3]; data.mj];
         let weights = merit_weights.par_chunks_mut(mi).zip(kept.par_chunks(mi));
-        let rows = f.par_chunks_mut(2 * mi).zip(weights).zip(&mut *row_results);
+        let rows = f.par_chunks_mut(2 * mi).zip(weights).zip(&mut row_results);
         rows.enumerate().for_each(|(j, ((f, (merit_weights, kept)), found))| {
             let row = PointRow::new(data, amplitudes, j);
             simd::run(ResidualRow { row, merit_weights, kept, f, found });
