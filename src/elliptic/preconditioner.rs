@@ -8,7 +8,7 @@ use crate::backend::{
 use crate::solver::linear::Precision;
 use crate::solver::precond::{CONTRACTION, Kind, Multigrid, MultigridSettings, Preconditioners};
 use crate::solver::{LinearOperator, Preconditioner, PreconditionerFailure, SolverError, present};
-use crate::sparse::Schedule;
+use crate::sparse::{Schedule, WalledSides};
 
 /// M⁻¹ ≈ K⁻¹ of the Jacobian, K = J (I − E Eᵀ) + B Eᵀ with the field Jacobian J and the wall columns B
 /// where the wall terms are unknowns, and K = J where they are not; or M⁻ᵀ ≈ K⁻ᵀ of its transpose.
@@ -136,11 +136,11 @@ impl<B: EllipticBackend, T: Real> Preconditioner<B, T, GridJacobian<B, T>> for R
         let (Some(reduction), Some(wall)) = (&mut self.reduction, &a.wall) else {
             return self.field.apply(backend, &a.field, r, z);
         };
-        let (points, WallReduction { factors, terms, right, correction, nothing, .. }) =
-            (a.size.mi, reduction);
+        let WallReduction { factors, terms, right, correction, .. } = reduction;
+        let points = a.size.mi;
         if a.transposed {
             backend.lincomb(None, right, 0.0, &[(1.0, r)])?;
-            backend.copy_points(points, (nothing, 0), (right, 0))?;
+            backend.clear_walls(WalledSides::SECTION, a.size, right)?;
             self.field.apply(backend, &a.field, right, z)?;
             backend.wall_sums(wall, z, correction)?;
             backend.lincomb(None, right, 0.0, &[(1.0, r), (-1.0, &*correction)])?;
@@ -192,8 +192,6 @@ struct WallReduction<B: EllipticBackend, T: Real> {
     terms: B::Vector<T>,
     right: B::Vector<T>,
     correction: B::Vector<T>,
-    /// Zeros on the leading points.
-    nothing: B::Vector<T>,
 }
 
 impl<B: EllipticBackend, T: Real> WallReduction<B, T> {
@@ -206,7 +204,6 @@ impl<B: EllipticBackend, T: Real> WallReduction<B, T> {
             terms: backend.zeros(n)?,
             right: backend.zeros(n)?,
             correction: backend.zeros(n)?,
-            nothing: response()?,
         })
     }
 
