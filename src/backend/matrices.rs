@@ -3,7 +3,7 @@
 use super::error::{check_length, check_room};
 use super::{Backend, DeviceError, Fused, LevelSize, Real, Result};
 use crate::diagnostics::errors;
-use crate::sparse::{Csr, EllPattern, Schedule, Structure};
+use crate::sparse::{Csr, EllPattern, STENCIL, Schedule, Structure};
 
 /// Storage of the entries of a matrix for products.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
@@ -93,9 +93,8 @@ pub(super) fn check_product(a: &EllPattern, x: usize, y: usize) -> Result<()> {
 
 /// The values by the nine-point pattern of a matrix by ten numbers a point.
 pub(super) fn entries_of_ten_numbers<T: Real>(size: LevelSize, values: &[T]) -> Vec<T> {
-    let pattern = EllPattern::nine_point(size.mi, size.mj, size.periodic);
-    let rows = pattern.rows();
-    let mut found = vec![T::zero(); rows * pattern.width()];
+    let rows = size.values();
+    let mut found = vec![T::zero(); rows * STENCIL.len()];
     for row in 0..rows {
         let at = |slot: usize, row: usize| values[slot * rows + row];
         let (g22, d) = (at(0, row & !1), at(0, row | 1));
