@@ -196,12 +196,7 @@ impl Job {
         for rank in 1..size {
             all.push(self.receive(rank, channel)?);
         }
-        for rank in 1..size {
-            for payload in &all {
-                self.send(rank, channel, payload.clone());
-            }
-        }
-        Ok(all)
+        all.into_iter().map(|payload| self.broadcast(payload)).collect()
     }
 
     /// The payload of rank 0 on all ranks: all must call.
