@@ -1,5 +1,6 @@
 //! Solves a linear system on a machine: as a whole, or in blocks of rows on several devices.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use parking_lot::Mutex;
@@ -70,8 +71,7 @@ fn by_rows(
     log: &mut RunLog<'_>,
 ) -> Result<Vec<SystemSolution>, SolverError> {
     let blocks = RowBlocks::new(a.pattern(), ranks.count()).map_err(DeviceError::from)?;
-    let parts: Vec<Mutex<Option<Vec<SystemSolution>>>> =
-        (0..ranks.count()).map(|_| Mutex::default()).collect();
+    let parts = Mutex::new(BTreeMap::new());
     // All ranks have the same residuals and times, so only the first of this process reports them.
     let first = ranks.job().map_or(0, |job| job.rank());
     let observed = Mutex::new(log);
@@ -88,11 +88,10 @@ fn by_rows(
         } else {
             solve(&mut RunLog::new(&mut (), Timing::default()))
         };
-        *parts[rank].lock() = Some(solved?);
+        parts.lock().insert(rank, solved?);
         Ok(())
     })?;
-    let solved = |part: Mutex<Option<_>>| part.into_inner();
-    let mut parts = parts.into_iter().filter_map(solved);
+    let mut parts = parts.into_inner().into_values();
     let mut whole: Vec<SystemSolution> = parts.next().ok_or(DeviceError::NoGpu)?;
     match ranks.job() {
         None => {
