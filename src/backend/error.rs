@@ -5,7 +5,7 @@ use crate::diagnostics::errors;
 use crate::memory::{self, NotEnoughMemory};
 use crate::ranks::RanksError;
 use crate::sparse::TooFewRows;
-use std::any::Any;
+use std::thread;
 use std::time::Duration;
 
 /// Result of an operation of a backend.
@@ -150,11 +150,17 @@ errors! {
 }
 
 impl DeviceError {
-    /// The error of a thread that was to do some work and panicked.
-    pub(crate) fn panic(work: &'static str, payload: &(dyn Any + Send)) -> Self {
-        let said = payload.downcast_ref::<&str>().copied();
-        let said = said.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-        Self::Panic { work, reason: said.unwrap_or("it says no more").to_owned() }
+    /// The result of work that has ended, or the error of its panic.
+    pub(crate) fn caught<T, E: From<Self>>(
+        work: &'static str,
+        ended: thread::Result<Result<T, E>>,
+    ) -> Result<T, E> {
+        ended.unwrap_or_else(|payload| {
+            let said = payload.downcast_ref::<&str>().copied();
+            let said = said.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+            let reason = said.unwrap_or("it says no more").to_owned();
+            Err(Self::Panic { work, reason }.into())
+        })
     }
 }
 

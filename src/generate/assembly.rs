@@ -302,11 +302,9 @@ pub fn solve_elements(
                     .zip(companions)
                     .map(|(element, own)| scope.spawn(move || one(element, &own)))
                     .collect();
-                let solved = solves.into_iter().map(|solve| {
-                    solve.join().unwrap_or_else(|panic| {
-                        Err(DeviceError::panic("solving for an element", &*panic).into())
-                    })
-                });
+                let solved = solves
+                    .into_iter()
+                    .map(|solve| DeviceError::caught("solving for an element", solve.join()));
                 iter::once(one(first, machine)).chain(solved).collect()
             })
         }

@@ -123,9 +123,7 @@ impl Opening {
     /// Waits until it is open.
     pub(crate) fn end(self) -> Result<Opened, DeviceError> {
         match self {
-            Self::UnderWay(thread) => thread
-                .join()
-                .unwrap_or_else(|panic| Err(DeviceError::panic("opening the device", &*panic))),
+            Self::UnderWay(thread) => DeviceError::caught("opening the device", thread.join()),
             Self::Done(opened) => Ok(opened),
         }
     }

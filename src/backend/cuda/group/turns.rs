@@ -202,12 +202,10 @@ impl Turns {
         let queues: Vec<Queue> = waiting
             .map(|(&member, seat)| (member, std::mem::take(&mut seat.shared.lock().queue)))
             .collect();
-        let done = match &self.failed {
-            Some(error) => Err(error.clone()),
-            // The members would wait for ever for one that panics with the turns in its hands.
-            None => catch_unwind(AssertUnwindSafe(|| self.staging.perform(&queues)))
-                .unwrap_or_else(|panic| Err(DeviceError::panic("the work of a group", &*panic))),
-        };
+        // The members would wait for ever for one that panics with the turns in its hands.
+        let perform = AssertUnwindSafe(|| self.staging.perform(&queues));
+        let perform = || DeviceError::caught("the work of a group", catch_unwind(perform));
+        let done = self.failed.clone().map_or_else(perform, Err);
         match done {
             Ok(all) => {
                 for ((member, _), results) in queues.iter().zip(all) {

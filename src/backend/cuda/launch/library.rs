@@ -11,7 +11,6 @@ use cudarc::get_lib_name_candidates as file_names;
 use cudarc::nvrtc::result::{self, NvrtcError};
 use cudarc::nvrtc::sys;
 use libloading::Library;
-use std::any::Any;
 use std::ffi::{CStr, CString};
 use std::path::PathBuf;
 use std::sync::{LazyLock, OnceLock};
@@ -109,9 +108,8 @@ pub(in super::super) fn images(
     std::thread::scope(|scope| {
         let start = |module| scope.spawn(move || Ok((module, image(module, capability)?)));
         let workers: Vec<_> = modules.map(start).collect();
-        let lost =
-            |panic: Box<dyn Any + Send>| Err(DeviceError::panic("compiling kernels", &*panic));
-        workers.into_iter().map(|worker| worker.join().unwrap_or_else(lost)).collect()
+        let caught = |ended| DeviceError::caught("compiling kernels", ended);
+        workers.into_iter().map(|worker| caught(worker.join())).collect()
     })
 }
 

@@ -5,7 +5,6 @@ use crate::backend::DeviceError;
 use crate::backend::cuda::launch::Result;
 use crate::backend::cuda::launch::library::{DRIVER, compiler_version};
 use cudarc::driver::{CudaContext, DriverError, result, sys};
-use std::any::Any;
 use std::ffi::CStr;
 use sys::CUdevice_attribute_enum as Attribute;
 use sysinfo::System;
@@ -149,8 +148,7 @@ pub(super) fn initialise() -> Result<()> {
     // Both take long: the driver searches for GPUs, and the compiler is a large library.
     let (started, compiler) = std::thread::scope(|scope| {
         let compiler = scope.spawn(compiler_version);
-        let lost = |panic: Box<dyn Any + Send>| Err(DeviceError::panic("opening NVRTC", &*panic));
-        (result::init(), compiler.join().unwrap_or_else(lost))
+        (result::init(), DeviceError::caught("opening NVRTC", compiler.join()))
     });
     started.map_err(|error| match error.0 {
         sys::CUresult::CUDA_ERROR_NO_DEVICE => DeviceError::NoGpu,

@@ -41,18 +41,13 @@ impl OpenGpu {
         };
         let missing: Vec<_> = modules.iter().filter(|key| !loaded(key)).copied().collect();
         let (open, images) = thread::scope(|scope| {
-            let compiled = || images(missing.iter().copied(), gpu.architecture());
-            let images = (!missing.is_empty()).then(|| scope.spawn(compiled));
+            let images = scope.spawn(|| images(missing.into_iter(), gpu.architecture()));
             let open = open.map_or_else(|| Self::new(gpu).map(Arc::new), Ok);
-            let images = images.map(|images| {
-                let lost = |panic: Box<_>| Err(DeviceError::panic("compiling kernels", &*panic));
-                images.join().unwrap_or_else(lost)
-            });
-            (open, images)
+            (open, DeviceError::caught("compiling kernels", images.join()))
         });
         let open = open?;
         open.context.bind_to_thread().map_err(gpu.failed("its context"))?;
-        for (key, image) in images.transpose()?.into_iter().flatten() {
+        for (key, image) in images? {
             let module = load(gpu, &image)?;
             open.kernels.modules.lock().entry(key).or_insert(module);
         }
