@@ -509,30 +509,21 @@ EXPORT int cuModuleGetFunction(void** function, void* of, const char* name) {
 }
 EXPORT int cuFuncGetAttribute(int* value, int, void*) { return *value = 0, SUCCESS; }
 EXPORT int cuFuncSetAttribute(void*, int, int) { return SUCCESS; }
-EXPORT int cuLaunchKernel(void* of, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-                          unsigned bz, unsigned shared, void* stream, void** parameters, void**) {
-    CALL(cuLaunchKernel);
-    const Function* function = static_cast<const Function*>(of);
-    std::vector<std::vector<char>> values;
-    for (size_t k = 0; k < function->sizes.size(); ++k) {
-        const char* from = static_cast<const char*>(parameters[k]);
-        values.emplace_back(from, from + function->sizes[k]);
-    }
-    return ask(stream_of(stream), [=] {
-        const unsigned grid[] = {gx, gy, gz}, block[] = {bx, by, bz};
-        return function->run(grid, block, shared, values);
-    });
-}
 
 // CUlaunchConfig, whose attributes change nothing here.
 struct LaunchConfig {
     unsigned grid[3], block[3], shared;
     void* stream;
 };
-EXPORT int cuLaunchKernelEx(const LaunchConfig* of, void* function, void** parameters, void**) {
-    const unsigned *grid = of->grid, *block = of->block;
-    return cuLaunchKernel(function, grid[0], grid[1], grid[2], block[0], block[1], block[2], of->shared, of->stream,
-                          parameters, nullptr);
+EXPORT int cuLaunchKernelEx(const LaunchConfig* of, void* kernel, void** parameters, void**) {
+    CALL(cuLaunchKernelEx);
+    const Function* function = static_cast<const Function*>(kernel);
+    std::vector<std::vector<char>> values;
+    for (size_t k = 0; k < function->sizes.size(); ++k) {
+        const char* from = static_cast<const char*>(parameters[k]);
+        values.emplace_back(from, from + function->sizes[k]);
+    }
+    return ask(stream_of(of->stream), [=, of = *of] { return function->run(of.grid, of.block, of.shared, values); });
 }
 
 EXPORT int cuStreamCreate(void** stream, unsigned) {

@@ -59,23 +59,6 @@ pub(super) fn unbind() {
     let _ = unsafe { result::ctx::set_current(std::ptr::null_mut()) };
 }
 
-/// A stream of ordinary priority, and one whose kernels start before those of others.
-pub(super) fn streams(context: &Arc<CudaContext>) -> Result<[Arc<CudaStream>; 2], DriverError> {
-    context.bind_to_thread()?;
-    let (ordinary, greatest) = result::stream::get_priority_range()?;
-    let stream = |priority| context.new_stream_with_priority(priority);
-    Ok([stream(ordinary)?, stream(greatest)?])
-}
-
-/// Whether all work of a stream is done.
-pub(super) fn is_done(stream: &CudaStream) -> Result<bool, DriverError> {
-    // SAFETY: the stream lives as long as the borrow.
-    match unsafe { sys::cuStreamQuery(stream.cu_stream()) } {
-        sys::CUresult::CUDA_ERROR_NOT_READY => Ok(false),
-        code => code.result().map(|()| true),
-    }
-}
-
 /// Work of a stream from now on starts after that of another one, which must not be recorded. Both belong to a context.
 fn order(context: &Arc<CudaContext>, streams: [sys::CUstream; 2]) -> Result<(), DriverError> {
     use sys::CUstreamCaptureStatus_enum::CU_STREAM_CAPTURE_STATUS_NONE as NONE;
@@ -207,16 +190,6 @@ impl LaunchableGraph {
 pub(super) type Module = Owned<sys::CUmodule>;
 
 impl Module {
-    /// Loads machine code.
-    ///
-    /// # Safety
-    /// It is a complete cubin made for the GPU of the current context, or PTX that ends with a zero.
-    pub(super) unsafe fn load(image: &[u8]) -> Result<Self, DriverError> {
-        // SAFETY: as required of the caller.
-        let module = unsafe { result::module::load_data(image.as_ptr().cast()) }?;
-        Ok(Self { handle: Handle(module), release: result::module::unload, context: None })
-    }
-
     /// Loads all kernels, if the driver can (12.4): otherwise it loads each when that is first asked for.
     pub(super) fn load_kernels(&self) -> Result<(), DriverError> {
         let mut count = 0;

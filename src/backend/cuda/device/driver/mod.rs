@@ -10,7 +10,7 @@ mod staging;
 
 pub use self::info::{GpuInfo, Libraries, device, devices, fits, libraries, present};
 
-use self::handles::{LaunchableGraph, Pinned, is_done, order_with, streams};
+use self::handles::{LaunchableGraph, Pinned, order_with};
 use self::modules::{OpenGpu, has_clusters, launch_kernel};
 use self::recordings::KeptRecordings;
 use self::sharing::Imported;
@@ -85,7 +85,11 @@ impl DriverDevice {
         let gpu = OpenGpu::shared(&info, modules)?;
         let begins_early = info::can_begin_early(&info);
         let event = || gpu.context.new_event(None);
-        let made = || Ok((streams(&gpu.context)?, [event()?, event()?]));
+        let made = || {
+            let (ordinary, greatest) = result::stream::get_priority_range()?;
+            let stream = |priority| gpu.context.new_stream_with_priority(priority);
+            Ok(([stream(ordinary)?, stream(greatest)?], [event()?, event()?]))
+        };
         let ([stream, side], side_work) = made().map_err(info.failed("making a stream"))?;
         let pinned = || Ok((ReadBacks::new(&gpu.context)?, SmallUploads::new(&gpu.context)?));
         let (read_backs, uploads) = pinned().map_err(info.failed("pinned memory"))?;
@@ -145,7 +149,11 @@ impl DriverDevice {
 
     /// Whether all work of the stream is done.
     pub(crate) fn is_done(&self) -> Result<bool> {
-        is_done(&self.stream).map_err(self.info.failed("a kernel"))
+        // SAFETY: the stream lives as long as the borrow.
+        match unsafe { sys::cuStreamQuery(self.main_stream()) } {
+            sys::CUresult::CUDA_ERROR_NOT_READY => Ok(false),
+            code => code.result().map(|()| true).map_err(self.info.failed("a kernel")),
+        }
     }
 
     /// Waits for the stream by `wait` as long as that is there, within the driver later.

@@ -72,8 +72,11 @@ impl OpenGpu {
 
 /// Loads the machine code of a module.
 fn load(gpu: &GpuInfo, image: &[u8]) -> Result<Module> {
-    // SAFETY: images are NVRTC's for this GPU, or a copy of one that the cache has checked.
-    unsafe { Module::load(image) }.map_err(gpu.failed("loading compiled kernels"))
+    // SAFETY: images are NVRTC's for this GPU, or a copy of one that the cache has checked: complete cubins, or PTX
+    // that ends with a zero.
+    let module = unsafe { result::module::load_data(image.as_ptr().cast()) };
+    let handle = Handle(module.map_err(gpu.failed("loading compiled kernels"))?);
+    Ok(Module { handle, release: result::module::unload, context: None })
 }
 
 /// Modules and functions, each loaded at its first use.
@@ -131,20 +134,13 @@ pub(super) unsafe fn launch_kernel(
     let together = together && x > 1;
     let mut pointers: Vec<*mut c_void> =
         arguments.iter().map(|argument| argument.pointer().cast_mut()).collect();
-    if !together && !early {
-        let (grid, block) = (shape.grid.into(), block.into());
-        // SAFETY: as required of the caller.
-        return unsafe {
-            result::launch_kernel(function.0, grid, block, shared, stream, &mut pointers)
-        };
-    }
     let value = sys::CUlaunchAttributeValue { cooperative: 1 };
     let id = Attribute::CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
     let mut attribute = sys::CUlaunchAttribute { id, pad: [0; 4], value };
     if early {
         attribute.id = Attribute::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
         attribute.value.programmaticStreamSerializationAllowed = 1;
-    } else if has_clusters(info) {
+    } else if together && has_clusters(info) {
         // SAFETY: the function is the caller's.
         unsafe { result::function::set_function_attribute(function.0, ANY, 1) }?;
         attribute.id = Attribute::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
@@ -161,7 +157,7 @@ pub(super) unsafe fn launch_kernel(
         sharedMemBytes: shared,
         hStream: stream,
         attrs: &raw mut attribute,
-        numAttrs: 1,
+        numAttrs: u32::from(together || early),
     };
     let (pointers, none) = (pointers.as_mut_ptr(), std::ptr::null_mut());
     // SAFETY: as required of the caller; the attribute lives until the call ends.
