@@ -250,7 +250,7 @@ struct Windows {
     transport: Arc<HostTransport>,
     /// The own window of a process, and the mapped ones of the others.
     own: Option<Buffer<u64>>,
-    mapped: Vec<Arc<dyn Mapped>>,
+    mapped: Vec<Mapped>,
 }
 
 impl Windows {
@@ -280,7 +280,7 @@ impl Windows {
             if other == rank {
                 all.push(own.address());
             } else if let Some(window) = device.import(name)? {
-                all.push(window.at());
+                all.push(window.0);
                 mapped.push(window);
             }
         }

@@ -58,11 +58,9 @@ pub(crate) trait StreamWait: Send + Sync {
     fn wait(&self) -> Result<()>;
 }
 
-/// Memory of a device of another process, mapped until this is dropped.
-pub trait Mapped: Send + Sync {
-    /// Its address for the kernels of this process's device.
-    fn at(&self) -> Address;
-}
+/// Memory of a device of another process: its address for the kernels of this process's device, and its mapping,
+/// which ends when this is dropped.
+pub type Mapped = (Address, Box<dyn Any + Send + Sync>);
 
 /// Words in the host's memory, 0 at first, through which the host and running kernels tell each other
 /// something: at the same address for both.
@@ -143,7 +141,7 @@ pub trait Device: Send + Sync {
     }
 
     /// The memory of this name of another process; none where kernels cannot access it.
-    fn import(&self, _: &[u8]) -> Result<Option<Arc<dyn Mapped>>> {
+    fn import(&self, _: &[u8]) -> Result<Option<Mapped>> {
         Ok(None)
     }
 
@@ -267,7 +265,7 @@ impl<W: Watch> Device for WatchedDevice<W> {
         shared_words() -> Result<SharedWords>;
         allocate(bytes: usize) -> Result<Address>;
         export(at: Address) -> Result<Option<Vec<u8>>>;
-        import(name: &[u8]) -> Result<Option<Arc<dyn Mapped>>>;
+        import(name: &[u8]) -> Result<Option<Mapped>>;
         free(granted: Granted, at: Address, bytes: usize);
         share(stream: i64, back: bool) -> Result<()>;
         clear(granted: Granted, at: Address, bytes: usize) -> Result<()>;

@@ -13,7 +13,6 @@ pub use self::info::{GpuInfo, Libraries, device, devices, fits, libraries, prese
 use self::handles::{LaunchableGraph, Pinned, order_with};
 use self::modules::{OpenGpu, has_clusters, launch_kernel};
 use self::recordings::KeptRecordings;
-use self::sharing::Imported;
 pub(crate) use self::sharing::SEVERAL_GPUS;
 use self::staging::{
     MOST_BYTES, MOST_DOWNLOADS, MOST_UPLOADED, MOST_WORDS, ReadBacks, SmallUploads,
@@ -299,9 +298,8 @@ impl Device for DriverDevice {
         Ok(sharing::exported(at).ok())
     }
 
-    fn import(&self, name: &[u8]) -> Result<Option<Arc<dyn Mapped>>> {
-        let imported = Imported::open(&self.gpu.context, name);
-        Ok(imported.map(|imported| Arc::new(imported) as Arc<dyn Mapped>))
+    fn import(&self, name: &[u8]) -> Result<Option<Mapped>> {
+        Ok(sharing::imported(&self.gpu.context, name))
     }
 
     fn free(&self, _: Granted, at: Address, bytes: usize) {

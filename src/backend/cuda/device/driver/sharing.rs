@@ -3,7 +3,7 @@
 
 use super::handles::{Handle, Owned};
 use super::info::GpuInfo;
-use crate::backend::cuda::device::interface::{Address, Mapped};
+use crate::backend::cuda::device::{Address, Mapped};
 use crate::backend::cuda::launch;
 use cudarc::driver::{CudaContext, DriverError, sys};
 use parking_lot::RwLock;
@@ -53,26 +53,18 @@ pub(super) fn exported(at: Address) -> Result<Vec<u8>, DriverError> {
     Ok([bytemuck::cast_slice(&name.reserved), &offset].concat())
 }
 
-/// Memory of a GPU that another process has allocated, mapped.
-pub(super) struct Imported {
-    block: Owned<sys::CUdeviceptr>,
-    offset: Address,
-}
-
-impl Imported {
-    /// The memory of this name, in a context; none where that is no name, or the driver refuses it.
-    pub(super) fn open(context: &Arc<CudaContext>, name: &[u8]) -> Option<Self> {
-        let (name, offset) = name.split_last_chunk().filter(|_| name.len() == NAME_BYTES)?;
-        let mut handle = sys::CUipcMemHandle { reserved: [0; _] };
-        bytemuck::cast_slice_mut(&mut handle.reserved).copy_from_slice(name);
-        context.bind_to_thread().ok()?;
-        let (mut at, flag) =
-            (0, sys::CUipcMem_flags_enum::CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS as u32);
-        // SAFETY: `at` outlives the call, and the driver checks the name.
-        unsafe { sys::cuIpcOpenMemHandle_v2(&raw mut at, handle, flag) }.result().ok()?;
-        let block = Owned { handle: Handle(at), release: close, context: Some(context.clone()) };
-        Some(Self { block, offset: Address::from_ne_bytes(*offset) })
-    }
+/// The memory of this name, which another process has allocated, in a context; none where that is no name, or the driver
+/// refuses it.
+pub(super) fn imported(context: &Arc<CudaContext>, name: &[u8]) -> Option<Mapped> {
+    let (name, offset) = name.split_last_chunk().filter(|_| name.len() == NAME_BYTES)?;
+    let mut handle = sys::CUipcMemHandle { reserved: [0; _] };
+    bytemuck::cast_slice_mut(&mut handle.reserved).copy_from_slice(name);
+    context.bind_to_thread().ok()?;
+    let (mut at, flag) = (0, sys::CUipcMem_flags_enum::CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS as u32);
+    // SAFETY: `at` outlives the call, and the driver checks the name.
+    unsafe { sys::cuIpcOpenMemHandle_v2(&raw mut at, handle, flag) }.result().ok()?;
+    let block = Owned { handle: Handle(at), release: close, context: Some(context.clone()) };
+    Some((at + Address::from_ne_bytes(*offset), Box::new(block)))
 }
 
 /// Ends the mapping of another process's memory.
@@ -82,10 +74,4 @@ impl Imported {
 unsafe fn close(at: sys::CUdeviceptr) -> Result<(), DriverError> {
     // SAFETY: as required of the caller.
     unsafe { sys::cuIpcCloseMemHandle(at) }.result()
-}
-
-impl Mapped for Imported {
-    fn at(&self) -> Address {
-        self.block.raw() + self.offset
-    }
 }
