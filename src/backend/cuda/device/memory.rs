@@ -258,12 +258,9 @@ impl Pool {
         self.0.lock().iter().map(|(bytes, all)| bytes * all.len()).sum()
     }
 
-    /// Hands over all blocks, each with its size.
-    pub(in super::super) fn drain(&self, mut take: impl FnMut(Address, usize)) {
-        for (bytes, all) in self.0.lock().drain() {
-            for at in all {
-                take(at, bytes);
-            }
-        }
+    /// All blocks, each with its size, which it has no longer.
+    pub(in super::super) fn drain(&self) -> Vec<(Address, usize)> {
+        let sizes = std::mem::take(&mut *self.0.lock()).into_iter();
+        sizes.flat_map(|(bytes, all)| all.into_iter().map(move |at| (at, bytes))).collect()
     }
 }

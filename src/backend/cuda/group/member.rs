@@ -157,7 +157,9 @@ impl Drop for GroupMember {
         // The others may wait for none but this one.
         turns.wake_one();
         drop(turns);
-        self.seat.pool.drain(|at, bytes| self.group.device.free(GRANTED, at, bytes));
+        for (at, bytes) in self.seat.pool.drain() {
+            self.group.device.free(GRANTED, at, bytes);
+        }
     }
 }
 

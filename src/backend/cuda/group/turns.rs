@@ -76,8 +76,7 @@ impl Seat {
 
     /// Gives back to the device what the member has given back, unless work that is still to be done may use it.
     pub(super) fn give_back(&self, device: &dyn Device) {
-        let mut idle = Vec::new();
-        self.pool.drain(|at, bytes| idle.push((at, bytes)));
+        let idle = self.pool.drain();
         // Work on this memory was asked for before it was given back.
         let in_use = self.asked.load(Ordering::Acquire);
         for (at, bytes) in idle {

@@ -133,11 +133,11 @@ impl DriverDevice {
     fn give_back(&self) {
         if self.bind().is_ok() {
             self.recordings.clear();
-            self.pool.drain(|at, _| {
+            for (at, _) in self.pool.drain() {
                 // SAFETY: the block came from `allocate` and nothing else holds it; a failure means that
                 // the device is lost, which the next call reports.
                 let _ = unsafe { result::free_sync(at) };
-            });
+            }
         }
     }
 
