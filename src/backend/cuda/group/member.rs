@@ -2,7 +2,7 @@
 
 use super::steps::Results;
 use super::turns::{Seat, Status, Turns};
-use super::work::MemberWork;
+use super::work::{MemberWork, Queue};
 use crate::backend::DeviceError;
 use crate::backend::cuda::device::{
     self, Address, Device, Download, GRANTED, Granted, Recording, SharedWords, fill, passed_on,
@@ -36,9 +36,9 @@ impl Group {
 
     /// A new member.
     pub fn member(self: &Arc<Self>) -> GroupMember {
-        let (number, seat) = self.turns.lock().join();
-        let (own, downloads) = Default::default();
-        GroupMember { group: self.clone(), number, seat, own, downloads }
+        let (seat, own, downloads) = Default::default();
+        self.turns.lock().seats.push(Arc::clone(&seat));
+        GroupMember { group: self.clone(), seat, own, downloads }
     }
 
     /// Members that there are.
@@ -50,7 +50,6 @@ impl Group {
 /// A device whose work is done with that of the other members of its group. One thread at a time uses it.
 pub struct GroupMember {
     group: Arc<Group>,
-    number: usize,
     seat: Arc<Seat>,
     own: Mutex<Own>,
     /// Downloads so far.
@@ -63,7 +62,7 @@ struct Own {
     /// Whether it takes part in the turns: from the first wait until it rests.
     takes_part: bool,
     /// Requests since the device last worked for it.
-    queue: Vec<MemberWork>,
+    queue: Queue,
     /// Launches that are recorded.
     recorded: Option<Vec<Launch>>,
     /// Results of its downloads.
@@ -75,7 +74,7 @@ impl GroupMember {
     fn wait(&self, own: &mut Own, status: Status) -> Result<()> {
         let queue = match status {
             Status::Waiting => std::mem::take(&mut own.queue),
-            _ => Vec::new(),
+            _ => Queue::new(),
         };
         self.seat.wait(status, queue);
         // The last running member lets all go on.
@@ -153,7 +152,7 @@ impl Drop for GroupMember {
     fn drop(&mut self) {
         self.leave(&mut self.own.lock());
         let mut turns = self.group.turns.lock();
-        turns.seats.remove(&self.number);
+        turns.seats.retain(|seat| !Arc::ptr_eq(seat, &self.seat));
         // The others may wait for none but this one.
         turns.wake_one();
         drop(turns);
@@ -211,7 +210,7 @@ impl Device for GroupMember {
             Err(DeviceError::OutOfMemory { .. }) => {
                 self.synchronise()?;
                 let turns = self.group.turns.lock();
-                turns.seats.values().for_each(|seat| seat.give_back(&**device));
+                turns.seats.iter().for_each(|seat| seat.give_back(&**device));
                 device.allocate(bytes)
             }
             done => done,

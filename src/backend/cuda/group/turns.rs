@@ -1,12 +1,11 @@
 //! Whose turn it is: members work side by side until all of them wait, then the device works.
 
 use super::steps::{GroupStaging, Results};
-use super::work::{MemberWork, Queue};
+use super::work::Queue;
 use crate::backend::DeviceError;
 use crate::backend::cuda::device::{Device, GRANTED, Pool};
 use crate::backend::cuda::launch::Result;
 use parking_lot::Mutex;
-use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
@@ -57,7 +56,7 @@ struct SeatState {
     thread: Option<Thread>,
     /// Threads that it wakes when it goes on.
     wakes: Vec<Thread>,
-    queue: Vec<MemberWork>,
+    queue: Queue,
     results: Results,
     failed: Option<DeviceError>,
 }
@@ -68,7 +67,7 @@ impl Seat {
     }
 
     /// The member's thread waits from now on.
-    pub(super) fn wait(&self, status: Status, queue: Vec<MemberWork>) {
+    pub(super) fn wait(&self, status: Status, queue: Queue) {
         let mut shared = self.shared.lock();
         (shared.thread, shared.queue) = (Some(std::thread::current()), queue);
         self.status.store(status as u8, Ordering::Release);
@@ -87,7 +86,7 @@ impl Seat {
     /// The member asks nothing of the device from now on.
     pub(super) fn leave(&self) {
         let mut shared = self.shared.lock();
-        (shared.thread, shared.queue) = (None, Vec::new());
+        (shared.thread, shared.queue) = (None, Queue::new());
         self.status.store(Status::Away as u8, Ordering::Release);
     }
 
@@ -104,7 +103,7 @@ impl Seat {
 
 /// The turns of a group.
 pub(super) struct Turns {
-    pub(super) seats: BTreeMap<usize, Arc<Seat>>,
+    pub(super) seats: Vec<Arc<Seat>>,
     staging: GroupStaging,
     /// Since when members that have arrived wait for nothing but others.
     gathering: Option<Instant>,
@@ -117,17 +116,7 @@ pub(super) struct Turns {
 impl Turns {
     pub(super) fn new(device: &Arc<dyn Device>) -> Result<Self> {
         let staging = GroupStaging::new(device)?;
-        let seats = BTreeMap::new();
-        Ok(Self { seats, staging, gathering: None, holding: None, failed: None })
-    }
-
-    /// The seat of a new member, which is away, by the lowest number that no other has.
-    pub(super) fn join(&mut self) -> (usize, Arc<Seat>) {
-        let all = self.seats.len();
-        let number = (0..all).find(|k| !self.seats.contains_key(k)).unwrap_or(all);
-        let seat = Arc::<Seat>::default();
-        self.seats.insert(number, seat.clone());
-        (number, seat)
+        Ok(Self { seats: Vec::new(), staging, gathering: None, holding: None, failed: None })
     }
 
     /// Until when members that have arrived wait for others.
@@ -141,7 +130,7 @@ impl Turns {
         if running.load(Ordering::Acquire) > 0 {
             return;
         }
-        let count = |status| self.seats.values().filter(|seat| seat.is(status)).count();
+        let count = |status| self.seats.iter().filter(|seat| seat.is(status)).count();
         let [waiting, aligned, arrived] =
             [Status::Waiting, Status::Aligned, Status::Arrived].map(count);
         if waiting > 0 {
@@ -169,7 +158,7 @@ impl Turns {
     }
 
     fn release(&self, status: Status, running: &AtomicUsize) {
-        let released: Vec<_> = self.seats.values().filter(|seat| seat.is(status)).collect();
+        let released: Vec<_> = self.seats.iter().filter(|seat| seat.is(status)).collect();
         running.fetch_add(released.len(), Ordering::AcqRel);
         // To wake a thread takes longer than it sleeps: each wakes some of the others.
         let threads: Vec<_> =
@@ -189,7 +178,7 @@ impl Turns {
 
     /// Wakes a thread that waits, to let members go on.
     pub(super) fn wake_one(&self) {
-        let thread = self.seats.values().find_map(|seat| seat.shared.lock().thread.clone());
+        let thread = self.seats.iter().find_map(|seat| seat.shared.lock().thread.clone());
         if let Some(thread) = thread {
             thread.unpark();
         }
@@ -197,25 +186,23 @@ impl Turns {
 
     /// Does the work of all members that wait.
     fn work(&mut self) {
-        let waiting = self.seats.iter().filter(|(_, seat)| seat.is(Status::Waiting));
-        let queues: Vec<Queue> = waiting
-            .map(|(&member, seat)| (member, std::mem::take(&mut seat.shared.lock().queue)))
-            .collect();
+        let waiting: Vec<_> = self.seats.iter().filter(|seat| seat.is(Status::Waiting)).collect();
+        let queue = |seat: &&Arc<Seat>| std::mem::take(&mut seat.shared.lock().queue);
+        let queues: Vec<_> = waiting.iter().map(queue).collect();
         // The members would wait for ever for one that panics with the turns in its hands.
         let perform = AssertUnwindSafe(|| self.staging.perform(&queues));
         let perform = || DeviceError::caught("the work of a group", catch_unwind(perform));
         let done = self.failed.clone().map_or_else(perform, Err);
         match done {
             Ok(all) => {
-                for ((member, _), results) in queues.iter().zip(all) {
-                    let seat = &self.seats[member];
+                for (seat, results) in waiting.iter().zip(all) {
                     seat.shared.lock().results.extend(results);
                     seat.asked.store(false, Ordering::Release);
                 }
             }
             Err(error) => {
-                for (member, _) in &queues {
-                    self.seats[member].shared.lock().failed = Some(error.clone());
+                for seat in waiting {
+                    seat.shared.lock().failed = Some(error.clone());
                 }
                 self.failed = Some(error);
             }

@@ -72,8 +72,8 @@ pub(super) fn are_like(a: &[Launch], b: &[Launch]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_like(a, b))
 }
 
-/// Work of a member, by the member's number.
-pub(super) type Queue = (usize, Vec<MemberWork>);
+/// Work of a member.
+pub(super) type Queue = Vec<MemberWork>;
 
 /// Like work of several members, by the places of their queues.
 pub(super) type Step<'a> = Vec<(usize, &'a MemberWork)>;
@@ -86,8 +86,8 @@ pub(super) fn steps(queues: &[Queue]) -> Vec<Step<'_>> {
     let mut done = vec![0; queues.len()];
     let mut steps = Vec::new();
     loop {
-        let left = |k: usize| queues[k].1.len() - done[k];
-        let next = |k: usize| &queues[k].1[done[k]];
+        let left = |k: usize| queues[k].len() - done[k];
+        let next = |k: usize| &queues[k][done[k]];
         // Kinds of the next work of each queue: the queues of a kind, and the most that one of them has left.
         let mut kinds: Vec<(Vec<usize>, usize)> = Vec::new();
         for k in (0..queues.len()).filter(|&k| left(k) > 0) {
