@@ -90,7 +90,7 @@ fn a_band_around_the_seam_is_its_own_neighbour() {
         let found = case.on_ranks(1, |bands, work| {
             let (device, link) = alone();
             let backend = CudaBackend::banded(device, Box::new(link), bands.clone())?;
-            Ok(vec![work(0, &backend.with_gathered_points(1000))?])
+            Ok(vec![work(0, &backend.with_gathered_points(Some(1000)))?])
         });
 
         let _ = cases::check(case, &expected, &found.unwrap(), "one rank");

@@ -82,10 +82,10 @@ impl CudaBackend {
         Ok(Self { ranks: Some(ranks), ..Self::new(device)? })
     }
 
-    /// Gathers levels of multigrid with up to `most` points onto every rank.
+    /// Gathers levels of multigrid with up to `most` points onto every rank, where that is not the default.
     #[must_use]
-    pub fn with_gathered_points(self, most: usize) -> Self {
-        Self { gathered_points: most, ..self }
+    pub fn with_gathered_points(self, most: Option<usize>) -> Self {
+        Self { gathered_points: most.unwrap_or(self.gathered_points), ..self }
     }
 
     /// The device.

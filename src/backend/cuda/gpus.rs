@@ -81,12 +81,9 @@ impl Gpus {
         run_ranks(self.count(), &abort_flag, |rank| {
             let (gpu, transport) = (self.devices[rank].clone(), transport.clone());
             let nccl = id.map(|id| (gpu.clone(), id));
-            let mut backend =
+            let backend =
                 CudaBackend::of_rank(self.transport, (transport, rank), gpu, nccl, bands)?;
-            if let Some(most) = self.gathered_points {
-                backend = backend.with_gathered_points(most);
-            }
-            work(rank, &backend)
+            work(rank, &backend.with_gathered_points(self.gathered_points))
         })
     }
 }

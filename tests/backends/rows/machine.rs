@@ -37,11 +37,8 @@ impl Machine for Devices {
     ) -> Result<Vec<R>, SolverError> {
         on_ranks(&self.all, self.transport, |device, link| {
             let rank = link.rank();
-            let mut backend = CudaBackend::banded(device, link, bands.clone())?;
-            if let Some(most) = self.gathered {
-                backend = backend.with_gathered_points(most);
-            }
-            work(rank, &backend)
+            let backend = CudaBackend::banded(device, link, bands.clone())?;
+            work(rank, &backend.with_gathered_points(self.gathered))
         })
     }
 }
