@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::FiberDevice;
 use gridgen::backend::DeviceError;
+pub use gridgen::backend::cuda::Transport;
 use gridgen::backend::cuda::{
     AbortFlag, Communicator, Device, HostCommunicator, HostTransport, PeerCommunicator,
     RANK_TIMEOUT, WatchedDevice, run_ranks,
@@ -13,15 +14,6 @@ use gridgen::backend::cuda::{
 /// Devices on the CPU.
 pub fn fibers(count: usize) -> Vec<Arc<dyn Device>> {
     (0..count).map(|_| Arc::new(FiberDevice::default()) as Arc<dyn Device>).collect()
-}
-
-/// The transport of messages.
-#[derive(Debug, Clone, Copy)]
-pub enum Transport {
-    /// Kernels write into the memory of other devices.
-    PeerMemory,
-    /// The host forwards them.
-    Host,
 }
 
 /// Does `work` on a rank for each device, with the device and the communicator.
@@ -44,17 +36,12 @@ pub fn on_ranks_with_timeout<R: Send, E: Send + PartialEq + From<DeviceError>>(
     let host = Arc::new(HostTransport::new(abort_flag.clone(), ranks));
     run_ranks(ranks, &abort_flag, |rank| {
         let device = devices[rank].clone();
-        match transport {
-            Transport::PeerMemory => {
-                let device: Arc<dyn Device> =
-                    Arc::new(WatchedDevice::new(device, abort_flag.clone()));
-                let link = PeerCommunicator::join(host.clone(), rank, device.clone())?;
-                work(device, Box::new(link))
-            }
-            Transport::Host => {
-                let link = HostCommunicator::new(host.clone(), rank, device.clone());
-                work(device, Box::new(link))
-            }
+        if transport == Transport::PeerMemory {
+            let device: Arc<dyn Device> = Arc::new(WatchedDevice::new(device, abort_flag.clone()));
+            let link = PeerCommunicator::join(host.clone(), rank, device.clone())?;
+            return work(device, Box::new(link));
         }
+        let link = HostCommunicator::new(host.clone(), rank, device.clone());
+        work(device, Box::new(link))
     })
 }
