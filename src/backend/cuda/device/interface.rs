@@ -64,9 +64,7 @@ pub type Mapped = (Address, Box<dyn Any + Send + Sync>);
 
 /// Words in the host's memory, 0 at first, through which the host and running kernels tell each other
 /// something: at the same address for both.
-pub type SharedWords = Arc<dyn Deref<Target = Words> + Send + Sync>;
-
-pub type Words = [AtomicU32; 4];
+pub type SharedWords = Arc<dyn Deref<Target = [AtomicU32; 4]> + Send + Sync>;
 
 /// One device with one queue of work: what is queued first is done first.
 ///
@@ -123,7 +121,7 @@ pub trait Device: Send + Sync {
 
     /// Words that its kernels can read and write. A device in the host's memory takes any.
     fn shared_words(&self) -> Result<SharedWords> {
-        Ok(Arc::new(Box::<Words>::default()))
+        Ok(Arc::new(Box::<[AtomicU32; 4]>::default()))
     }
 
     /// Waits for all work. A device that works while it is asked has nothing to wait for.

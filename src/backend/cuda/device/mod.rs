@@ -7,7 +7,7 @@ mod memory;
 
 pub use self::interface::{
     Address, Device, Download, Granted, Mapped, Recording, Request, SharedWords, Watch,
-    WatchedDevice, Words,
+    WatchedDevice,
 };
 pub use self::memory::Buffer;
 

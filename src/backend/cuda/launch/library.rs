@@ -151,15 +151,9 @@ fn compile(source: KernelFile, text: &str, options: &[String]) -> Result<Vec<u8>
     // SAFETY: the program is valid until it is destroyed; the code has the size that NVRTC names.
     unsafe {
         let compiled = result::compile_program(program, options).map_err(|error| {
-            let log = result::get_program_log(program);
-            log.map_or_else(
-                |_| failed(error),
-                |log| {
-                    let bytes: Vec<u8> =
-                        log.iter().map(|&c| c as u8).take_while(|&c| c != 0).collect();
-                    refused(String::from_utf8_lossy(&bytes).trim().to_owned())
-                },
-            )
+            let Ok(log) = result::get_program_log(program) else { return failed(error) };
+            let log = CStr::from_bytes_until_nul(bytemuck::cast_slice(&log)).unwrap_or_default();
+            refused(log.to_string_lossy().trim().to_owned())
         });
         let code = compiled.and_then(|()| {
             let mut size = 0;
