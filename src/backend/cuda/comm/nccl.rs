@@ -174,12 +174,9 @@ impl NcclCommunicator {
         let ranks = self.transport.ranks;
         let (own, all) = (Buffer::<u64>::zeros(&device, 1)?, Buffer::<u64>::zeros(&device, ranks)?);
         self.all_gather(own.address(), all.address(), 8)?;
-        let messages = |at: &dyn Fn(usize) -> Address| -> Vec<RankMessage> {
-            (0..ranks).map(|rank| RankMessage { rank, at: at(rank), bytes: 8 }).collect()
-        };
-        let (sent, received) =
-            (messages(&|_| own.address()), messages(&|rank| all.address_of(rank)));
-        self.start_exchange(&sent, &received)?;
+        let sent: Vec<_> = (0..ranks).map(|rank| RankMessage::of(rank, &own, 0..1)).collect();
+        let received = (0..ranks).map(|rank| RankMessage::of(rank, &all, rank..rank + 1));
+        self.start_exchange(&sent, &received.collect::<Vec<_>>())?;
         self.finish_exchange()?;
         self.device.synchronise()
     }

@@ -75,16 +75,12 @@ fn operations(kind: u32, messages: &[RankMessage]) -> Vec<MessageOperation> {
 /// A rank whose kernels store its messages in the memory of other ranks' devices. The kernels of all
 /// ranks run at the same time; no call waits on the host.
 pub struct PeerCommunicator {
-    rank: usize,
-    device: Arc<dyn Device>,
     /// Addresses of all windows.
     addresses: Buffer<u64>,
     /// Tickets of launches that gather, and of those that exchange: zero unless one runs.
     tickets: Buffer<u32>,
-    transport: Arc<HostTransport>,
     words: SharedWords,
     /// Let go of when no kernel of this rank accesses them.
-    #[allow(dead_code, reason = "held until it is dropped")]
     windows: Windows,
 }
 
@@ -128,24 +124,25 @@ impl PeerCommunicator {
         let shared = COUNTER_WORDS * WORD_BYTES + 2 * COLUMN_POINTS * point;
         let bytes = transport.ranks * per_rank + shared;
         let words = bytes / size_of::<u64>();
-        let windows = Windows::open(transport.clone(), rank, device.clone(), words)?;
+        let name = device.name().to_owned();
+        let windows = Windows::open(transport, rank, device, words)?;
         let windows = windows.ok_or_else(|| DeviceError::Call {
-            device: device.name().to_owned(),
+            device: name,
             operation: "accessing the memory of another process's GPU",
             reason: "the driver refuses it".to_owned(),
         })?;
-        let addresses = Buffer::from_host(&device, &windows.all)?;
-        let tickets = Buffer::zeros(&device, 2)?;
-        let words = device.shared_words()?;
-        transport.abort_flag.register(rank, words.clone());
-        Ok(Self { rank, device, addresses, tickets, transport, words, windows })
+        let addresses = Buffer::from_host(&windows.device, &windows.all)?;
+        let tickets = Buffer::zeros(&windows.device, 2)?;
+        let words = windows.device.shared_words()?;
+        windows.transport.abort_flag.register(rank, words.clone());
+        Ok(Self { addresses, tickets, words, windows })
     }
 
     fn access(&self) -> PeerAccess {
         PeerAccess {
             windows: (&self.addresses).into(),
-            rank: self.rank as u32,
-            ranks: self.transport.ranks as u32,
+            rank: self.windows.rank as u32,
+            ranks: self.windows.transport.ranks as u32,
             // Host and kernels find the words at the same address.
             abort_flag: Pointer::to((&raw const **self.words).expose_provenance() as Address),
         }
@@ -157,38 +154,35 @@ impl PeerCommunicator {
         let operations = [sends, receives].concat();
         let most = operations.iter().map(pieces).max().unwrap_or(0);
         for number in 0..most {
-            let operations: Vec<_> =
+            let pieces: Vec<_> =
                 operations.iter().filter_map(|operation| piece(operation, number)).collect();
-            self.launch(&operations)?;
+            pieces.chunks(OPERATIONS).try_for_each(|pieces| self.launch(pieces))?;
         }
         Ok(())
     }
 
-    /// Does operations that an endpoint buffers.
+    /// Does [`OPERATIONS`] operations at most, which an endpoint buffers.
     fn launch(&self, operations: &[MessageOperation]) -> Result<()> {
-        for operations in operations.chunks(OPERATIONS) {
-            let gathers = operations.iter().any(|operation| operation.channel == GATHERING as u32);
-            let ticket = self.tickets.at(usize::from(!gathers));
-            let longest = operations.iter().map(|operation| operation.bytes as usize).max();
-            let longest = longest.unwrap_or(0);
-            let fragments = longest.div_ceil(FRAGMENT_BYTES).clamp(1, FRAGMENTS);
-            let mut at = [bytemuck::Zeroable::zeroed(); OPERATIONS];
-            at[..operations.len()].copy_from_slice(operations);
-            let threads =
-                longest.div_ceil(MOVED_BYTES).next_multiple_of(WARP).clamp(WARP, BLOCK as usize);
-            let grid = [fragments as u32, operations.len() as u32, 1];
-            let shape = LaunchShape { grid, ..LaunchShape::new(1, threads as u32) };
-            let arguments = (self.access(), ticket, MessageOperations { at });
-            let launch = Launch::new::<f64>(kernels::exchange_messages, shape, arguments);
-            self.device.launch(GRANTED, launch)?;
-        }
-        Ok(())
+        let gathers = operations.iter().any(|operation| operation.channel == GATHERING as u32);
+        let ticket = self.tickets.at(usize::from(!gathers));
+        let longest = operations.iter().map(|operation| operation.bytes as usize).max();
+        let longest = longest.unwrap_or(0);
+        let fragments = longest.div_ceil(FRAGMENT_BYTES).clamp(1, FRAGMENTS);
+        let mut at = [bytemuck::Zeroable::zeroed(); OPERATIONS];
+        at[..operations.len()].copy_from_slice(operations);
+        let threads =
+            longest.div_ceil(MOVED_BYTES).next_multiple_of(WARP).clamp(WARP, BLOCK as usize);
+        let grid = [fragments as u32, operations.len() as u32, 1];
+        let shape = LaunchShape { grid, ..LaunchShape::new(1, threads as u32) };
+        let arguments = (self.access(), ticket, MessageOperations { at });
+        let launch = Launch::new::<f64>(kernels::exchange_messages, shape, arguments);
+        self.windows.device.launch(GRANTED, launch)
     }
 }
 
 impl Communicator for PeerCommunicator {
     fn rank(&self) -> usize {
-        self.rank
+        self.windows.rank
     }
 
     fn all_gather(&self, from: Address, to: Address, bytes: usize) -> Result<()> {
@@ -199,30 +193,27 @@ impl Communicator for PeerCommunicator {
             let (from, to) = (Pointer::<u64>::to(from), Pointer::<u64>::to(to));
             let arguments = (access, values as u32, from, to);
             let launch = Launch::new::<f64>(kernels::gather_words, shape, arguments);
-            return self.device.launch(GRANTED, launch);
+            return self.windows.device.launch(GRANTED, launch);
         }
-        let all = |kind, place: &dyn Fn(usize) -> Address| -> Vec<MessageOperation> {
-            let message = |rank| RankMessage { rank, at: place(rank), bytes };
-            (0..self.transport.ranks)
-                .map(|rank| operation(kind, GATHERING, message(rank)))
-                .collect()
-        };
-        let sends = all(SEND, &|_| from);
-        let receives = all(RECEIVE, &|rank| to + (rank * bytes) as Address);
+        let with = |kind, rank, at| operation(kind, GATHERING, RankMessage { rank, at, bytes });
+        let ranks = 0..self.windows.transport.ranks;
+        let sends: Vec<_> = ranks.clone().map(|rank| with(SEND, rank, from)).collect();
+        let place = |rank: usize| to + (rank * bytes) as Address;
+        let receives: Vec<_> = ranks.map(|rank| with(RECEIVE, rank, place(rank))).collect();
         self.perform(&sends, &receives)
     }
 
     fn start_exchange(&self, sent: &[RankMessage], received: &[RankMessage]) -> Result<()> {
         let (sends, receives) = (operations(SEND, sent), operations(RECEIVE, received));
-        self.device.fork(&mut || self.perform(&sends, &receives))
+        self.windows.device.fork(&mut || self.perform(&sends, &receives))
     }
 
     fn finish_exchange(&self) -> Result<()> {
-        self.device.join()
+        self.windows.device.join()
     }
 
     fn peer_access(&self) -> Option<PeerAccess> {
-        (self.transport.ranks <= GATHERING_RANKS).then(|| self.access())
+        (self.windows.transport.ranks <= GATHERING_RANKS).then(|| self.access())
     }
 
     fn transport(&self) -> Transport {
@@ -233,8 +224,8 @@ impl Communicator for PeerCommunicator {
 impl Drop for PeerCommunicator {
     fn drop(&mut self) {
         // No kernel uses the words once all work is done, or the abort flag has ended it.
-        let _ = self.device.synchronise();
-        self.transport.abort_flag.unregister(&self.words);
+        let _ = self.windows.device.synchronise();
+        self.windows.transport.abort_flag.unregister(&self.words);
     }
 }
 
