@@ -4,8 +4,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use gridgen::backend::DeviceError;
-use gridgen::backend::cuda::device::{Address, Download, Granted, Recording};
-use gridgen::backend::cuda::launch::Launch;
+use gridgen::backend::cuda::device::{Address, Download, Granted, Recording, Request};
 use gridgen::backend::cuda::{Device, Watch};
 
 /// The data that a run of the program read from a device, in order.
@@ -96,10 +95,6 @@ impl Device for Echo {
 
     fn free(&self, _: Granted, _: Address, _: usize) {}
 
-    fn clear(&self, _: Granted, _: Address, _: usize) -> Result<(), DeviceError> {
-        self.call("clearing memory")
-    }
-
     fn upload(&self, _: Granted, _: &[u8], _: Address) -> Result<(), DeviceError> {
         self.call("copying to the device")
     }
@@ -114,16 +109,12 @@ impl Device for Echo {
     }
 
     // The answers are recorded in the order of their arrival.
-    fn end_download(&self, _: Download, to: &mut [u8]) -> Result<(), DeviceError> {
+    fn finish_download(&self, _: usize, to: &mut [u8]) -> Result<(), DeviceError> {
         self.answer(to)
     }
 
-    fn copy(&self, _: Granted, _: Address, _: Address, _: usize) -> Result<(), DeviceError> {
-        self.call("copying on the device")
-    }
-
-    fn launch(&self, _: Granted, _: Launch) -> Result<(), DeviceError> {
-        self.call("launching a kernel")
+    fn ask(&self, _: Granted, _: Request) -> Result<(), DeviceError> {
+        self.call("working")
     }
 
     fn record(

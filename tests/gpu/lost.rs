@@ -4,7 +4,7 @@
 use std::process::Command;
 use std::sync::Arc;
 
-use gridgen::backend::cuda::device::Granted;
+use gridgen::backend::cuda::device::{Granted, Request};
 use gridgen::backend::cuda::driver::DriverDevice;
 use gridgen::backend::cuda::launch::{Argument, DeviceKernel, KernelFile, Launch, LaunchShape};
 use gridgen::backend::cuda::{CudaBackend, Device};
@@ -37,7 +37,7 @@ fn an_illegal_address_is_an_error_of_every_later_call() {
     // SAFETY: none; losing the device is the purpose of this test.
     let granted = unsafe { Granted::new() };
     let shape = LaunchShape::elementwise(1000);
-    let launched = device.launch(granted, Launch { kernel, shape, arguments });
+    let launched = device.ask(granted, Request::Launch(Launch { kernel, shape, arguments }));
     let waited = launched.and_then(|()| device.synchronise());
 
     let said = waited.unwrap_err().to_string();

@@ -6,7 +6,9 @@ use crate::backend::cuda::comm::{
     Communicator, HostCommunicator, HostTransport, NcclRank, PeerCommunicator, RankContext,
     Transport,
 };
-use crate::backend::cuda::device::{self, Buffer, Device, GRANTED, Recording, WatchedDevice};
+use crate::backend::cuda::device::{
+    self, Buffer, Device, GRANTED, Recording, Request, WatchedDevice,
+};
 use crate::backend::cuda::launch::constants::RANK_VALUES;
 use crate::backend::cuda::launch::shared::{self, Pointer};
 use crate::backend::cuda::launch::{
@@ -127,7 +129,7 @@ impl CudaBackend {
         shape: LaunchShape,
         arguments: impl Arguments,
     ) -> Result<()> {
-        self.device.launch(GRANTED, Launch::new::<T>(kernel, shape, arguments))
+        self.device.ask(GRANTED, Request::Launch(Launch::new::<T>(kernel, shape, arguments)))
     }
 
     /// Later work finds the messages of other ranks in their places.

@@ -12,7 +12,7 @@ use std::ffi::{CString, c_char, c_int};
 use std::process::Command;
 
 use gridgen::backend::DeviceError;
-use gridgen::backend::cuda::device::Granted;
+use gridgen::backend::cuda::device::{Granted, Request};
 use gridgen::backend::cuda::launch::{DeviceKernel, KernelFile, Launch, LaunchShape};
 use gridgen::backend::cuda::{Buffer, Device};
 
@@ -71,7 +71,7 @@ fn clear_by_kernel(device: &dyn Device, buffer: &Buffer<f64>) -> Result<(), Devi
     let kernel = DeviceKernel::new::<f64>(KernelFile::Vector, "clear_words");
     let shape = LaunchShape::threads(2 * buffer.len());
     let arguments = vec![half_words.into(), at.into()];
-    device.launch(granted(), Launch { kernel, shape, arguments })
+    device.ask(granted(), Request::Launch(Launch { kernel, shape, arguments }))
 }
 
 /// Lets calls of a function fail with `code`: after `after` calls, `times` times.

@@ -149,11 +149,6 @@ impl FiberDevice {
         }
     }
 
-    /// Runs a kernel.
-    pub fn run(&self, kernel: DeviceKernel, shape: LaunchShape, arguments: &[Argument]) {
-        self.take(Request::Launch(Launch { kernel, shape, arguments: arguments.to_vec() }));
-    }
-
     /// Clears bytes.
     pub fn zero(&self, at: Address, bytes: usize) {
         self.take(Request::Clear { at, bytes });
@@ -210,11 +205,6 @@ impl Device for FiberDevice {
         }
     }
 
-    fn clear(&self, _: Granted, at: Address, bytes: usize) -> Result<(), DeviceError> {
-        self.zero(at, bytes);
-        Ok(())
-    }
-
     fn upload(&self, _: Granted, from: &[u8], to: Address) -> Result<(), DeviceError> {
         self.must_not_be_recorded("an upload");
         self.largest[0].fetch_max(from.len(), Ordering::Relaxed);
@@ -240,25 +230,15 @@ impl Device for FiberDevice {
         let words = vec![0_u64; bytes / size_of::<u64>()];
         let to = words.as_ptr().expose_provenance() as Address;
         let address = |at| Argument::of_words(&[at]);
-        let arguments = [(words.len() as u64).into(), address(from), address(to)];
+        let arguments = vec![(words.len() as u64).into(), address(from), address(to)];
         let kernel = DeviceKernel::new::<f64>(KernelFile::Vector, "copy_words");
-        self.run(kernel, LaunchShape::threads(words.len()), &arguments);
+        let shape = LaunchShape::threads(words.len());
+        self.take(Request::Launch(Launch { kernel, shape, arguments }));
         Ok(Download::Done(bytemuck::cast_slice(&words).to_vec()))
     }
 
-    fn copy(
-        &self,
-        _: Granted,
-        from: Address,
-        to: Address,
-        bytes: usize,
-    ) -> Result<(), DeviceError> {
-        self.take(Request::Copy { from, to, bytes });
-        Ok(())
-    }
-
-    fn launch(&self, _: Granted, launch: Launch) -> Result<(), DeviceError> {
-        self.take(Request::Launch(launch));
+    fn ask(&self, _: Granted, request: Request) -> Result<(), DeviceError> {
+        self.take(request);
         Ok(())
     }
 

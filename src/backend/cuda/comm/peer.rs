@@ -4,7 +4,9 @@
 use super::communicator::{Communicator, RankMessage, Transport};
 use super::host::HostTransport;
 use crate::backend::DeviceError;
-use crate::backend::cuda::device::{Address, Buffer, Device, GRANTED, Mapped, SharedWords};
+use crate::backend::cuda::device::{
+    Address, Buffer, Device, GRANTED, Mapped, Request, SharedWords,
+};
 use crate::backend::cuda::launch::constants::{
     BUFFERS, CHANNELS, COLUMN_POINTS, COUNTER_WORDS, FRAGMENT_BYTES, FRAGMENTS, GATHER_THREADS,
     GATHERED_VALUES, GATHERED_WORDS, POINT_WORDS, RECEIVE, SEND,
@@ -176,7 +178,7 @@ impl PeerCommunicator {
         let shape = LaunchShape { grid, ..LaunchShape::new(1, threads as u32) };
         let arguments = (self.access(), ticket, MessageOperations { at });
         let launch = Launch::new::<f64>(kernels::exchange_messages, shape, arguments);
-        self.windows.device.launch(GRANTED, launch)
+        self.windows.device.ask(GRANTED, Request::Launch(launch))
     }
 }
 
@@ -193,7 +195,7 @@ impl Communicator for PeerCommunicator {
             let (from, to) = (Pointer::<u64>::to(from), Pointer::<u64>::to(to));
             let arguments = (access, values as u32, from, to);
             let launch = Launch::new::<f64>(kernels::gather_words, shape, arguments);
-            return self.windows.device.launch(GRANTED, launch);
+            return self.windows.device.ask(GRANTED, Request::Launch(launch));
         }
         let with = |kind, rank, at| operation(kind, GATHERING, RankMessage { rank, at, bytes });
         let ranks = 0..self.windows.transport.ranks;

@@ -19,7 +19,7 @@ pub type Address = u64;
 /// ```compile_fail,E0423
 /// # use gridgen::backend::cuda::{Device, device::Granted};
 /// fn copy(device: &dyn Device) {
-///     let _ = device.copy(Granted(()), 4096, 8192, 16); // not to be made elsewhere
+///     let _ = device.upload(Granted(()), &[0; 8], 4096); // not to be made elsewhere
 /// }
 /// ```
 #[derive(Debug, Clone, Copy)]
@@ -152,9 +152,6 @@ pub trait Device: Send + Sync {
         Ok(())
     }
 
-    /// Bytes ← 0.
-    fn clear(&self, granted: Granted, at: Address, bytes: usize) -> Result<()>;
-
     /// Device memory ← host.
     fn upload(&self, granted: Granted, from: &[u8], to: Address) -> Result<()>;
 
@@ -178,15 +175,17 @@ pub trait Device: Send + Sync {
     fn end_download(&self, download: Download, to: &mut [u8]) -> Result<()> {
         match download {
             Download::Done(from) => fill(to, &from),
-            Download::Begun(_) => Ok(()),
+            Download::Begun(number) => self.finish_download(number, to),
         }
     }
 
-    /// Device memory ← device memory.
-    fn copy(&self, granted: Granted, from: Address, to: Address, bytes: usize) -> Result<()>;
+    /// Host ← the values of the download that [`Self::begin_download`] has given this number.
+    fn finish_download(&self, _number: usize, _to: &mut [u8]) -> Result<()> {
+        Ok(())
+    }
 
-    /// Runs a kernel.
-    fn launch(&self, granted: Granted, launch: Launch) -> Result<()>;
+    /// Queues work, or adds it to the recording that is open.
+    fn ask(&self, granted: Granted, request: Request) -> Result<()>;
 
     /// The launches of `work` run concurrently with work queued later, until [`Self::join`], and after
     /// all work queued before. Called by the thread that queues work.
@@ -266,10 +265,8 @@ impl<W: Watch> Device for WatchedDevice<W> {
         import(name: &[u8]) -> Result<Option<Mapped>>;
         free(granted: Granted, at: Address, bytes: usize);
         share(stream: i64, back: bool) -> Result<()>;
-        clear(granted: Granted, at: Address, bytes: usize) -> Result<()>;
         upload(granted: Granted, from: &[u8], to: Address) -> Result<()>;
         begin_download(granted: Granted, from: Address, bytes: usize) -> Result<Download>;
-        copy(granted: Granted, from: Address, to: Address, bytes: usize) -> Result<()>;
         fork(work: &mut dyn FnMut() -> Result<()>) -> Result<()>;
         join() -> Result<()>;
         record(kept: bool, work: &mut dyn FnMut() -> Result<()>) -> Result<Recording>;
@@ -290,9 +287,11 @@ impl<W: Watch> Device for WatchedDevice<W> {
         self.watch.waited(to)
     }
 
-    fn launch(&self, granted: Granted, launch: Launch) -> Result<()> {
-        self.watch.launching()?;
-        self.device.launch(granted, launch)
+    fn ask(&self, granted: Granted, request: Request) -> Result<()> {
+        if matches!(request, Request::Launch(_)) {
+            self.watch.launching()?;
+        }
+        self.device.ask(granted, request)
     }
 
     fn replay(&self, granted: Granted, recording: &Recording) -> Result<()> {
@@ -301,38 +300,23 @@ impl<W: Watch> Device for WatchedDevice<W> {
     }
 }
 
-/// A request that can be recorded.
+/// Work that can be recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
+    /// Runs a kernel.
     Launch(Launch),
+    /// Bytes ← 0.
     Clear {
         at: Address,
         bytes: usize,
     },
+    /// Device memory ← device memory.
     Copy {
         from: Address,
         to: Address,
         bytes: usize,
     },
-    /// Actions that run concurrently with those that follow, until the join.
+    /// Requests whose work runs concurrently with what follows, until the join.
     Fork(Vec<Request>),
     Join,
-}
-
-impl Request {
-    /// Asks a device for it.
-    pub(in super::super) fn perform(&self, device: &dyn Device) -> Result<()> {
-        match self {
-            Self::Launch(launch) => device.launch(GRANTED, launch.clone()),
-            Self::Clear { at, bytes } => device.clear(GRANTED, *at, *bytes),
-            Self::Copy { from, to, bytes } => device.copy(GRANTED, *from, *to, *bytes),
-            Self::Fork(actions) => device.fork(&mut || Self::perform_all(actions, device)),
-            Self::Join => device.join(),
-        }
-    }
-
-    /// Asks a device for some, one after the other.
-    pub(in super::super) fn perform_all(actions: &[Self], device: &dyn Device) -> Result<()> {
-        actions.iter().try_for_each(|action| action.perform(device))
-    }
 }

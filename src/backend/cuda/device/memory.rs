@@ -1,6 +1,6 @@
 //! Typed memory of a device.
 
-use super::interface::{Address, Device, GRANTED};
+use super::interface::{Address, Device, GRANTED, Request};
 use crate::backend::cuda::launch::shared::{Pointer, Reals};
 use crate::backend::cuda::launch::{Argument, Result};
 use crate::backend::error::{check_length, check_room};
@@ -58,7 +58,7 @@ impl<T: bytemuck::Pod> Buffer<T> {
     /// Zeros.
     pub fn zeros(device: &Arc<dyn Device>, len: usize) -> Result<Self> {
         let buffer = Self::unset(device, len)?;
-        device.clear(GRANTED, buffer.address, bytes_of::<T>(len))?;
+        device.ask(GRANTED, Request::Clear { at: buffer.address, bytes: bytes_of::<T>(len) })?;
         Ok(buffer)
     }
 
@@ -74,7 +74,7 @@ impl<T: bytemuck::Pod> Buffer<T> {
             (start, len)
         });
         let block = Arc::new(MemoryBlock::unset(device, bytes)?);
-        device.clear(GRANTED, block.address, bytes)?;
+        device.ask(GRANTED, Request::Clear { at: block.address, bytes })?;
         Ok(places.map(|(start, len)| Self::of_block(&block, start, len)))
     }
 
@@ -154,7 +154,7 @@ impl<T: bytemuck::Pod> Buffer<T> {
     /// All values ← host, of the same length.
     pub fn upload(&self, host: &[T]) -> Result<()> {
         check_length(self.len, host.len())?;
-        self.block.device.upload(GRANTED, bytemuck::cast_slice(host), self.address)
+        self.upload_part(host)
     }
 
     /// The leading values ← host.
@@ -191,12 +191,27 @@ impl<T: bytemuck::Pod> Buffer<T> {
     /// All values ← those of another buffer of the same length on the same device.
     pub fn copy_from(&self, other: &Self) -> Result<()> {
         check_length(self.len, other.len)?;
-        self.block.device.copy(GRANTED, other.address, self.address, self.len * size_of::<T>())
+        self.copy_part(0, (other, 0), self.len)
+    }
+
+    /// `len` values from `to` on ← those from `from` on of another buffer on the same device.
+    pub(crate) fn copy_part(
+        &self,
+        to: usize,
+        (other, from): (&Self, usize),
+        len: usize,
+    ) -> Result<()> {
+        check_room(from + len, [other.len])?;
+        check_room(to + len, [self.len])?;
+        let (from, to) = (other.address_of(from), self.address_of(to));
+        let copy = Request::Copy { from, to, bytes: len * size_of::<T>() };
+        self.block.device.ask(GRANTED, copy)
     }
 
     /// All values ← 0.
     pub fn clear(&self) -> Result<()> {
-        self.block.device.clear(GRANTED, self.address, self.len * size_of::<T>())
+        let bytes = self.len * size_of::<T>();
+        self.block.device.ask(GRANTED, Request::Clear { at: self.address, bytes })
     }
 }
 

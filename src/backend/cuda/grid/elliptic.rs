@@ -4,7 +4,7 @@ use super::nodes::{Columns, CudaGrid, first_line};
 use crate::backend::cuda::algebra::{CudaMatrix, CudaVector};
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::{Halo, RankContext};
-use crate::backend::cuda::device::{Buffer, GRANTED};
+use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::WALL_SUMS;
 use crate::backend::cuda::launch::shared::{EquationState, ExchangedColumns, WallState};
 use crate::backend::cuda::launch::{LaunchShape, Result, WARP, kernels, launch};
@@ -327,10 +327,7 @@ impl EllipticBackend for CudaBackend {
         (d, from): (&CudaVector<T>, usize),
         (z, to): (&mut CudaVector<T>, usize),
     ) -> Result<()> {
-        check_room(2 * (from + points), [d.len()])?;
-        check_room(2 * (to + points), [z.len()])?;
-        let [d, z] = [d.address_of(2 * from), z.address_of(2 * to)];
-        self.device.copy(GRANTED, d, z, 2 * points * size_of::<T>())
+        z.copy_part(2 * to, (d, 2 * from), 2 * points)
     }
 }
 

@@ -6,7 +6,7 @@ use super::march::line_shape;
 use super::nodes::{Columns, CudaGrid, first_line};
 use crate::backend::cuda::algebra::CudaVector;
 use crate::backend::cuda::backend::CudaBackend;
-use crate::backend::cuda::device::{Address, Buffer, GRANTED};
+use crate::backend::cuda::device::{Address, Buffer};
 use crate::backend::cuda::launch::shared::Pointer;
 use crate::backend::cuda::launch::{LaunchShape, Result, launch};
 use crate::backend::error::{check_length, check_room};
@@ -25,8 +25,7 @@ impl CudaBackend {
         let most = (0..ranks.size).map(&length).max().unwrap_or(0);
         let part = Buffer::<T>::zeros(&self.device, most)?;
         let all = Buffer::<T>::zeros(&self.device, most * ranks.size)?;
-        let bytes = own.len() * size_of::<T>();
-        self.device.copy(GRANTED, own.address(), part.address(), bytes)?;
+        part.copy_part(0, (own, 0), own.len())?;
         ranks.communicator.all_gather(part.address(), all.address(), most * size_of::<T>())?;
         let all = all.to_host()?;
         let of = |rank: usize| all[rank * most..][..length(rank)].to_vec();

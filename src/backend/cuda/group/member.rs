@@ -5,7 +5,8 @@ use super::turns::{Seat, Status, Turns};
 use super::work::{MemberWork, Queue};
 use crate::backend::DeviceError;
 use crate::backend::cuda::device::{
-    self, Address, Device, Download, GRANTED, Granted, Recording, SharedWords, fill, passed_on,
+    self, Address, Device, Download, GRANTED, Granted, Recording, Request, SharedWords, fill,
+    passed_on,
 };
 use crate::backend::cuda::launch::{Launch, Result};
 use parking_lot::Mutex;
@@ -123,7 +124,7 @@ impl GroupMember {
     }
 
     /// Adds to the queue, or to the recording that is open.
-    fn ask(&self, work: MemberWork) -> Result<()> {
+    fn queue(&self, work: MemberWork) -> Result<()> {
         let mut own = self.own.lock();
         match (&mut own.recorded, work) {
             (Some(recorded), MemberWork::Launch(launch)) => {
@@ -136,15 +137,6 @@ impl GroupMember {
             }
         }
         Ok(())
-    }
-
-    fn downloaded(&self, number: usize) -> Result<Vec<u8>> {
-        let mut own = self.own.lock();
-        if let Some(bytes) = own.results.remove(&number) {
-            return Ok(bytes);
-        }
-        self.finish(&mut own)?;
-        Ok(own.results.remove(&number).unwrap_or_default())
     }
 }
 
@@ -221,12 +213,8 @@ impl Device for GroupMember {
         self.seat.pool.put(at, bytes);
     }
 
-    fn clear(&self, _: Granted, at: Address, bytes: usize) -> Result<()> {
-        self.ask(MemberWork::clear(at, bytes))
-    }
-
     fn upload(&self, _: Granted, from: &[u8], to: Address) -> Result<()> {
-        self.ask(MemberWork::Upload(from.into(), to))
+        self.queue(MemberWork::Upload(from.into(), to))
     }
 
     fn download(&self, granted: Granted, from: Address, to: &mut [u8]) -> Result<()> {
@@ -236,23 +224,20 @@ impl Device for GroupMember {
 
     fn begin_download(&self, _: Granted, from: Address, bytes: usize) -> Result<Download> {
         let number = self.downloads.fetch_add(1, Ordering::Relaxed);
-        self.ask(MemberWork::Download { number, from, bytes })?;
+        self.queue(MemberWork::Download { number, from, bytes })?;
         Ok(Download::Begun(number))
     }
 
-    fn end_download(&self, download: Download, to: &mut [u8]) -> Result<()> {
-        match download {
-            Download::Done(from) => fill(to, &from),
-            Download::Begun(number) => fill(to, &self.downloaded(number)?),
+    fn finish_download(&self, number: usize, to: &mut [u8]) -> Result<()> {
+        let mut own = self.own.lock();
+        if !own.results.contains_key(&number) {
+            self.finish(&mut own)?;
         }
+        fill(to, &own.results.remove(&number).unwrap_or_default())
     }
 
-    fn copy(&self, _: Granted, from: Address, to: Address, bytes: usize) -> Result<()> {
-        self.ask(MemberWork::copy(from, to, bytes))
-    }
-
-    fn launch(&self, _: Granted, launch: Launch) -> Result<()> {
-        self.ask(MemberWork::Launch(launch.into()))
+    fn ask(&self, _: Granted, request: Request) -> Result<()> {
+        self.queue(request.into())
     }
 
     fn record(&self, _: bool, work: &mut dyn FnMut() -> Result<()>) -> Result<Recording> {
@@ -266,6 +251,6 @@ impl Device for GroupMember {
         let Some(launches) = recording.downcast_ref::<Arc<[Launch]>>() else {
             return Err(DeviceError::ForeignRecording);
         };
-        self.ask(MemberWork::Replay(launches.clone()))
+        self.queue(MemberWork::Replay(launches.clone()))
     }
 }

@@ -1,7 +1,7 @@
 //! Recordings of several members as one.
 
 use super::work::{append_to, are_like};
-use crate::backend::cuda::device::{Address, Buffer, Device, GRANTED, Recording};
+use crate::backend::cuda::device::{Address, Buffer, Device, GRANTED, Recording, Request};
 use crate::backend::cuda::launch::constants::MOST_BLOCKS;
 use crate::backend::cuda::launch::shared::Pointer;
 use crate::backend::cuda::launch::{Arguments, Launch, LaunchShape, Result};
@@ -63,7 +63,7 @@ impl GroupRecording {
         let recording = device.record(false, &mut || {
             launches.iter().zip(&starts).try_for_each(|(launch, &start)| {
                 let rows = ArgumentRows { first: rows.address_of(start), stride, count: places };
-                launch_together(&**device, launch, rows, flags.address())
+                launch_together(&**device, launch, rows, Some(&flags))
             })
         })?;
         let (loaded, flagged) = (Vec::new(), vec![0; places]);
@@ -98,13 +98,12 @@ pub(super) struct ArgumentRows {
     pub(super) count: usize,
 }
 
-/// Launches the kernel of `launch` in its shape for each row; for those with a flag, unless there are none at
-/// `flags`.
+/// Launches the kernel of `launch` in its shape for each row; for those with a flag, where there are flags.
 pub(super) fn launch_together(
     device: &dyn Device,
     launch: &Launch,
     rows: ArgumentRows,
-    flags: Address,
+    flags: Option<&Buffer<u32>>,
 ) -> Result<()> {
     let [x, y, _] = launch.shape.grid;
     let most = match device.room_together() {
@@ -116,10 +115,10 @@ pub(super) fn launch_together(
         // The rows may be what the launch before writes.
         let shape = LaunchShape { grid: [x, y, count], early: false, ..launch.shape };
         let first = rows.first + (start * rows.stride * size_of::<u64>()) as Address;
-        let flags = if flags == 0 { 0 } else { flags + (start * size_of::<u32>()) as Address };
-        let (first, flags) = (Pointer::<u64>::to(first), Pointer::<u32>::to(flags));
-        let arguments = (first, rows.stride as u32, flags).list();
-        device.launch(GRANTED, Launch { kernel: launch.kernel.grouped(), shape, arguments })?;
+        let flags = flags.map_or(Pointer::NULL, |flags| flags.at(start));
+        let arguments = (Pointer::<u64>::to(first), rows.stride as u32, flags).list();
+        let launch = Launch { kernel: launch.kernel.grouped(), shape, arguments };
+        device.ask(GRANTED, Request::Launch(launch))?;
     }
     Ok(())
 }

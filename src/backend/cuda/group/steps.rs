@@ -2,7 +2,7 @@
 
 use super::recorded::{ArgumentRows, GroupRecordings, launch_together};
 use super::work::{MemberWork, Queue, Step, WORD, append_to, steps};
-use crate::backend::cuda::device::{Address, Buffer, Device, GRANTED};
+use crate::backend::cuda::device::{Address, Buffer, Device, GRANTED, Request};
 use crate::backend::cuda::launch::{Launch, Result};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,8 +23,8 @@ pub(super) struct GroupStaging {
 
 /// A task of a step on the device.
 enum Task<'a> {
-    /// A kernel for `count` members, whose arguments begin at word `rows`, `stride` words each, if there are several.
-    Launch { launch: Arc<Launch>, rows: usize, stride: usize, count: usize },
+    /// A kernel for members, with their arguments if there are several.
+    Launch(Arc<Launch>, ArgumentRows),
     /// A recording for members.
     Replay(Vec<Arc<[Launch]>>),
     /// Work that is done for one queue by itself.
@@ -99,15 +99,14 @@ impl GroupStaging {
 
     fn act(&mut self, task: &Task<'_>, results: &mut [Results]) -> Result<()> {
         match *task {
-            Task::Launch { ref launch, count: 1, .. } => {
-                self.device.launch(GRANTED, Launch::clone(launch))
+            Task::Launch(ref launch, ArgumentRows { count: 1, .. }) => {
+                self.device.ask(GRANTED, Request::Launch(Launch::clone(launch)))
             }
-            Task::Launch { ref launch, rows, stride, count } => {
-                let rows = ArgumentRows { first: self.read.address_of(rows), stride, count };
-                launch_together(&*self.device, launch, rows, 0)
-            }
+            Task::Launch(ref launch, rows) => launch_together(&*self.device, launch, rows, None),
             Task::Replay(ref members) => self.recordings.replay(&self.device, members),
-            Task::Alone(_, MemberWork::Direct(action)) => action.perform(&*self.device),
+            Task::Alone(_, MemberWork::Direct(request)) => {
+                self.device.ask(GRANTED, request.clone())
+            }
             Task::Alone(_, MemberWork::Upload(from, to)) => self.device.upload(GRANTED, from, *to),
             Task::Alone(queue, &MemberWork::Download { number, from, bytes }) => {
                 results[queue].insert(number, self.device.read(GRANTED, from, bytes)?);
@@ -152,17 +151,18 @@ impl<'a> StepPlan<'a> {
         if !replays.is_empty() {
             self.tasks.push(Task::Replay(replays));
         }
-        self.launch(&launches);
+        self.launch(&launches, read);
     }
 
-    /// Adds launches that are alike.
-    fn launch(&mut self, launches: &[Arc<Launch>]) {
-        let (rows, count) = (self.read.len(), launches.len());
+    /// Adds launches that are alike; what they read begins at this address.
+    fn launch(&mut self, launches: &[Arc<Launch>], read: Address) {
+        let (before, count) = (self.read.len(), launches.len());
         let Some(launch) = launches.first().cloned() else { return };
         for launch in launches.iter().filter(|_| count > 1) {
             append_to(launch, &mut self.read);
         }
-        let stride = (self.read.len() - rows) / count;
-        self.tasks.push(Task::Launch { launch, rows, stride, count });
+        let (first, stride) =
+            (read + (before * WORD) as Address, (self.read.len() - before) / count);
+        self.tasks.push(Task::Launch(launch, ArgumentRows { first, stride, count }));
     }
 }

@@ -36,25 +36,26 @@ pub(super) enum MemberWork {
     Replay(Arc<[Launch]>),
 }
 
+impl From<Request> for MemberWork {
+    fn from(request: Request) -> Self {
+        let launch = match request {
+            Request::Launch(launch) => launch,
+            Request::Clear { at, bytes } if bytes.is_multiple_of(HALF_WORD) => {
+                let half_words = bytes / HALF_WORD;
+                let arguments = (half_words as u64, Pointer::<u32>::to(at));
+                let shape = LaunchShape::elementwise(half_words);
+                Launch::new::<f64>(kernels::clear_words, shape, arguments)
+            }
+            Request::Copy { from, to, bytes } if bytes.is_multiple_of(WORD) => {
+                Launch::copying(bytes / WORD, from, to)
+            }
+            other => return Self::Direct(other),
+        };
+        Self::Launch(launch.into())
+    }
+}
+
 impl MemberWork {
-    pub(super) fn clear(at: Address, bytes: usize) -> Self {
-        if !bytes.is_multiple_of(HALF_WORD) {
-            return Self::Direct(Request::Clear { at, bytes });
-        }
-        let half_words = bytes / HALF_WORD;
-        let arguments = (half_words as u64, Pointer::<u32>::to(at));
-        let shape = LaunchShape::elementwise(half_words);
-        Self::Launch(Launch::new::<f64>(kernels::clear_words, shape, arguments).into())
-    }
-
-    pub(super) fn copy(from: Address, to: Address, bytes: usize) -> Self {
-        if bytes.is_multiple_of(WORD) {
-            Self::Launch(Launch::copying(bytes / WORD, from, to).into())
-        } else {
-            Self::Direct(Request::Copy { from, to, bytes })
-        }
-    }
-
     /// Whether it can be done for both at once.
     fn is_like(&self, other: &Self) -> bool {
         match (self, other) {

@@ -20,7 +20,7 @@ use self::staging::{
 };
 use super::{
     Address, Device, Download, GRANTED, Granted, Mapped, Pool, Recording, Request, SharedWords,
-    StreamWait, check_length, fill,
+    StreamWait, check_length,
 };
 use crate::backend::DeviceError;
 use crate::backend::cuda::launch::{Launch, ModuleKey, Result};
@@ -188,9 +188,20 @@ impl DriverDevice {
         done.and(recorded)
     }
 
+    fn launch(&self, Launch { kernel, mut shape, arguments }: Launch) -> Result<()> {
+        shape.early &= self.begins_early;
+        let function = self.gpu.kernels.function(&self.info, kernel)?;
+        let forked = self.forked.load(Ordering::Relaxed);
+        let stream = if forked { self.side.cu_stream() } else { self.stream.cu_stream() };
+        // SAFETY: the arguments fit the kernel's signature (checked by running every
+        // launch in the tests), and the memory behind them belongs to the caller.
+        unsafe { launch_kernel(function, shape, &self.info, stream, &arguments) }
+            .map_err(self.info.failed("launching a kernel"))
+    }
+
     /// Begins to download `words` words by a kernel to this place.
     fn begin_read_back(&self, place: usize, from: Address, words: usize) -> Result<()> {
-        self.launch(GRANTED, Launch::copying(words, from, self.read_backs.address(place)))?;
+        self.launch(Launch::copying(words, from, self.read_backs.address(place)))?;
         let recorded = self.read_backs.ended[place].record(&self.stream);
         recorded.map_err(self.info.failed("copying from the device"))
     }
@@ -313,23 +324,13 @@ impl Device for DriverDevice {
         ordered.map_err(self.info.failed("lending memory"))
     }
 
-    fn clear(&self, _: Granted, at: Address, bytes: usize) -> Result<()> {
-        self.bind()?;
-        if self.recordings.note((), |()| Request::Clear { at, bytes }).is_none() {
-            return Ok(());
-        }
-        // SAFETY: the caller owns `bytes` bytes from `at` on.
-        unsafe { result::memset_d8_async(at, 0, bytes, self.stream.cu_stream()) }
-            .map_err(self.info.failed("clearing memory"))
-    }
-
     fn upload(&self, _: Granted, from: &[u8], to: Address) -> Result<()> {
         self.begin()?;
         if let Some(words) = words(to, from.len(), MOST_UPLOADED)
             && !self.forked.load(Ordering::Relaxed)
         {
             let (place, at) = self.uploads.put(from, || self.wait())?;
-            self.launch(GRANTED, Launch::copying(words, at, to))?;
+            self.launch(Launch::copying(words, at, to))?;
             let recorded = self.uploads.ended[*place].record(&self.stream);
             return recorded.map_err(self.info.failed("copying to the device"));
         }
@@ -370,46 +371,42 @@ impl Device for DriverDevice {
         self.read(granted, from, bytes).map(Download::Done)
     }
 
-    fn end_download(&self, download: Download, to: &mut [u8]) -> Result<()> {
-        match download {
-            Download::Done(from) => fill(to, &from),
-            Download::Begun(number) => {
-                self.bind()?;
-                let too_many = DeviceError::TooManyDownloads { most: MOST_DOWNLOADS };
-                let place = self.read_backs.find(number).ok_or(too_many)?;
-                self.end_read_back(place, to)
+    fn finish_download(&self, number: usize, to: &mut [u8]) -> Result<()> {
+        self.bind()?;
+        let too_many = DeviceError::TooManyDownloads { most: MOST_DOWNLOADS };
+        self.end_read_back(self.read_backs.find(number).ok_or(too_many)?, to)
+    }
+
+    fn ask(&self, _: Granted, request: Request) -> Result<()> {
+        self.bind()?;
+        let Some(request) = self.recordings.note(request) else { return Ok(()) };
+        let stream = self.stream.cu_stream();
+        match request {
+            Request::Launch(launch) => self.launch(launch),
+            // SAFETY: the caller owns `bytes` bytes from `at` on.
+            Request::Clear { at, bytes } => {
+                unsafe { result::memset_d8_async(at, 0, bytes, stream) }
+                    .map_err(self.info.failed("clearing memory"))
+            }
+            // SAFETY: the caller owns both ranges.
+            Request::Copy { from, to, bytes } => {
+                unsafe { result::memcpy_dtod_async(to, from, bytes, stream) }
+                    .map_err(self.info.failed("copying on the device"))
+            }
+            Request::Fork(requests) => self.fork(&mut || {
+                requests.iter().try_for_each(|request| self.ask(GRANTED, request.clone()))
+            }),
+            Request::Join => {
+                let joined = self.stream.wait(&self.side_work[1]);
+                joined.map_err(self.info.failed("ending an exchange"))
             }
         }
     }
 
-    fn copy(&self, _: Granted, from: Address, to: Address, bytes: usize) -> Result<()> {
-        self.bind()?;
-        if self.recordings.note((), |()| Request::Copy { from, to, bytes }).is_none() {
-            return Ok(());
-        }
-        // SAFETY: the caller owns both ranges.
-        unsafe { result::memcpy_dtod_async(to, from, bytes, self.stream.cu_stream()) }
-            .map_err(self.info.failed("copying on the device"))
-    }
-
-    fn launch(&self, _: Granted, launch: Launch) -> Result<()> {
-        self.bind()?;
-        let Some(launch) = self.recordings.note(launch, Request::Launch) else { return Ok(()) };
-        let Launch { kernel, mut shape, arguments } = launch;
-        shape.early &= self.begins_early;
-        let function = self.gpu.kernels.function(&self.info, kernel)?;
-        let forked = self.forked.load(Ordering::Relaxed);
-        let stream = if forked { self.side.cu_stream() } else { self.stream.cu_stream() };
-        // SAFETY: the arguments fit the kernel's signature (checked by running every
-        // launch in the tests), and the memory behind them belongs to the caller.
-        unsafe { launch_kernel(function, shape, &self.info, stream, &arguments) }
-            .map_err(self.info.failed("launching a kernel"))
-    }
-
     fn fork(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<()> {
         if self.recordings.are_noted() {
-            let (done, actions) = self.recordings.noted(work);
-            self.recordings.note(actions, Request::Fork);
+            let (done, requests) = self.recordings.noted(work);
+            self.recordings.note(Request::Fork(requests));
             return done;
         }
         self.on_side_stream(|_| {
@@ -420,11 +417,7 @@ impl Device for DriverDevice {
     }
 
     fn join(&self) -> Result<()> {
-        self.bind()?;
-        if self.recordings.note((), |()| Request::Join).is_none() {
-            return Ok(());
-        }
-        self.stream.wait(&self.side_work[1]).map_err(self.info.failed("ending an exchange"))
+        self.ask(GRANTED, Request::Join)
     }
 
     fn record(&self, kept: bool, work: &mut dyn FnMut() -> Result<()>) -> Result<Recording> {
@@ -437,10 +430,11 @@ impl Device for DriverDevice {
         if !kept {
             return Ok(Box::new(graph(work)?));
         }
-        let (done, actions) = self.recordings.noted(work);
+        let (done, requests) = self.recordings.noted(work);
         done?;
-        let made = |actions: &[_]| graph(&mut || Request::perform_all(actions, self));
-        Ok(Box::new(self.recordings.graph(actions, made)?))
+        let ask = |request: &Request| self.ask(GRANTED, request.clone());
+        let made = |requests: &[_]| graph(&mut || requests.iter().try_for_each(ask));
+        Ok(Box::new(self.recordings.graph(requests, made)?))
     }
 
     fn replay(&self, _: Granted, recording: &Recording) -> Result<()> {

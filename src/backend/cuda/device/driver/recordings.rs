@@ -27,8 +27,8 @@ impl KeptRecordings {
         self.noted.lock().push(Vec::new());
         let open = scopeguard::guard(self, |own| drop(own.noted.lock().pop()));
         let done = work();
-        let actions = ScopeGuard::into_inner(open).noted.lock().pop();
-        (done, actions.unwrap_or_default())
+        let requests = ScopeGuard::into_inner(open).noted.lock().pop();
+        (done, requests.unwrap_or_default())
     }
 
     /// Whether work is noted.
@@ -36,10 +36,10 @@ impl KeptRecordings {
         !self.noted.lock().is_empty()
     }
 
-    /// Notes the action of a request if work is noted; otherwise the request comes back, to be done.
-    pub(super) fn note<R>(&self, request: R, action: impl FnOnce(R) -> Request) -> Option<R> {
+    /// Notes a request if work is noted; otherwise the request comes back, to be done.
+    pub(super) fn note(&self, request: Request) -> Option<Request> {
         match self.noted.lock().last_mut() {
-            Some(noted) => noted.push(action(request)),
+            Some(noted) => noted.push(request),
             None => return Some(request),
         }
         None
@@ -49,17 +49,17 @@ impl KeptRecordings {
     /// ago.
     pub(super) fn graph(
         &self,
-        actions: Vec<Request>,
+        requests: Vec<Request>,
         make: impl FnOnce(&[Request]) -> Result<Arc<LaunchableGraph>>,
     ) -> Result<Arc<LaunchableGraph>> {
         let mut kept = self.kept.lock();
-        let at = kept.iter().position(|(known, _)| *known == actions);
+        let at = kept.iter().position(|(known, _)| *known == requests);
         let graph = match at.and_then(|at| kept.remove(at)) {
             Some((_, graph)) => graph,
-            None => make(&actions)?,
+            None => make(&requests)?,
         };
         kept.truncate(KEPT - 1);
-        kept.push_front((actions, graph.clone()));
+        kept.push_front((requests, graph.clone()));
         Ok(graph)
     }
 
