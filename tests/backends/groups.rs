@@ -217,7 +217,8 @@ fn a_panic_in_the_work_of_a_group_fails_all_members_and_none_waits() {
 /// Memory freed by a member is available to others once the device has finished all work that may use it.
 #[test]
 fn idle_memory_of_a_member_is_there_for_the_others() {
-    let group = Group::new(Arc::new(FiberDevice::with_memory(4 << 20))).unwrap();
+    let group =
+        Group::new(Arc::new(FiberDevice::with(|device| device.capacity = Some(4 << 20)))).unwrap();
     let [first, second]: [Arc<dyn Device>; 2] = [(); 2].map(|()| Arc::new(group.member()) as _);
     let buffer = |device, bytes| Buffer::<u8>::zeros(device, bytes);
     drop(buffer(&first, 2 << 20).unwrap());

@@ -44,7 +44,7 @@ fn a_level_may_have_more_rows_than_a_launch_along_y() {
 #[test]
 fn the_estimate_has_room_for_the_padding_of_narrow_levels() {
     for (mi, mj) in [(9, 600), (33, 300), (40, 300), (257, 65)] {
-        let device = Arc::new(FiberDevice::with_shared_memory(48 << 10));
+        let device = Arc::new(FiberDevice::with(|device| device.shared_memory = Some(48 << 10)));
         let backend = CudaBackend::new(device.clone()).unwrap();
         let size = LevelSize { mi, mj, periodic: true };
         let [a, columns] =

@@ -9,7 +9,7 @@ use gridgen::backend::cuda::CudaBackend;
 use support::fibers::{FiberDevice, Order};
 
 pub fn adverse() -> CudaBackend {
-    let device = Arc::new(FiberDevice::in_order(Order::ADVERSE));
+    let device = Arc::new(FiberDevice::with(|device| device.order = Order::ADVERSE));
     CudaBackend::new(device).unwrap()
 }
 

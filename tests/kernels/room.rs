@@ -7,17 +7,19 @@ use gridgen::backend::cuda::CudaBackend;
 use support::fibers::FiberDevice;
 
 pub fn narrow() -> CudaBackend {
-    CudaBackend::new(Arc::new(FiberDevice::with_room(3))).unwrap()
+    CudaBackend::new(Arc::new(FiberDevice::with(|device| device.room = Some(3)))).unwrap()
 }
 
 /// Blocks have room for some segments of long lines.
 pub fn cramped() -> CudaBackend {
-    CudaBackend::new(Arc::new(FiberDevice::with_shared_memory(112 << 10))).unwrap()
+    CudaBackend::new(Arc::new(FiberDevice::with(|device| device.shared_memory = Some(112 << 10))))
+        .unwrap()
 }
 
 /// Blocks have room for none.
 pub fn bare() -> CudaBackend {
-    CudaBackend::new(Arc::new(FiberDevice::with_shared_memory(48 << 10))).unwrap()
+    CudaBackend::new(Arc::new(FiberDevice::with(|device| device.shared_memory = Some(48 << 10))))
+        .unwrap()
 }
 
 conformance!(@module cramped, multigrid, lines_in_segments);

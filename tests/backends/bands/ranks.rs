@@ -33,7 +33,10 @@ pub fn on_bands_of<R: Send>(
 
 /// Two devices that run the blocks of a launch, and the threads of a block, in opposite orders.
 pub fn opposite() -> [Arc<dyn Device>; 2] {
-    [Arc::new(FiberDevice::default()), Arc::new(FiberDevice::in_order(Order::BACKWARD))]
+    [
+        Arc::new(FiberDevice::default()),
+        Arc::new(FiberDevice::with(|device| device.order = Order::BACKWARD)),
+    ]
 }
 
 /// The rows of a band among those of the whole grid, in its order.

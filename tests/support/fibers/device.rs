@@ -26,14 +26,14 @@ pub struct FiberDevice {
     recorded: Mutex<Option<(ThreadId, Vec<Request>)>>,
     /// Kernels that wait for other devices, which therefore need separate copies of them.
     waiting: Mutex<Libraries>,
-    /// The order of blocks and threads.
-    order: Order,
+    /// The order of blocks and threads, since CUDA guarantees none.
+    pub order: Order,
     /// Most blocks of a launch that can run together, if there is a limit.
-    room: Option<usize>,
+    pub room: Option<usize>,
     /// Bytes of shared memory that a block can have, if not [`SHARED_MEMORY`].
-    shared_memory: Option<usize>,
+    pub shared_memory: Option<usize>,
     /// Bytes of memory, if they are limited.
-    capacity: Option<usize>,
+    pub capacity: Option<usize>,
     /// Bytes in use.
     used: AtomicUsize,
     /// Sizes of the largest upload and of the largest download.
@@ -68,27 +68,8 @@ fn library(kernel: DeviceKernel, order: Order) -> Arc<Library> {
 }
 
 impl FiberDevice {
-    /// A device that runs blocks and threads in this order, since CUDA guarantees none.
-    pub fn in_order(order: Order) -> Self {
-        Self::with(|device| device.order = order)
-    }
-
-    /// Makes a device on which at most `blocks` blocks of a launch run together.
-    pub fn with_room(blocks: usize) -> Self {
-        Self::with(|device| device.room = Some(blocks))
-    }
-
-    /// Makes a device whose blocks can have this number of bytes of shared memory.
-    pub fn with_shared_memory(bytes: usize) -> Self {
-        Self::with(|device| device.shared_memory = Some(bytes))
-    }
-
-    /// Makes a device with this number of bytes of memory.
-    pub fn with_memory(bytes: usize) -> Self {
-        Self::with(|device| device.capacity = Some(bytes))
-    }
-
-    fn with(change: impl FnOnce(&mut Self)) -> Self {
+    /// A device with other fields than by default.
+    pub fn with(change: impl FnOnce(&mut Self)) -> Self {
         let mut device = Self::default();
         change(&mut device);
         device
