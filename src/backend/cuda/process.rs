@@ -99,10 +99,9 @@ impl JobRank {
         let facts = facts.unwrap_or_default();
         let mut rank = Self::new(job, gpu.clone())?;
         rank.gpu = Some(gpu);
-        let mut gpus: Vec<_> = facts.iter().map(|facts| &facts.gpu).collect();
-        gpus.sort_unstable();
+        let gpus: std::collections::HashSet<_> = facts.iter().map(|facts| &facts.gpu).collect();
         // Kernels that wait for each other need a GPU each, and NCCL refuses two ranks on one.
-        if facts.is_empty() || gpus.windows(2).any(|pair| pair[0] == pair[1]) {
+        if gpus.len() < rank.job.size() {
             return Ok(rank);
         }
         let one_host = facts[0].host.is_some() && facts.iter().all(|f| f.host == facts[0].host);
