@@ -229,7 +229,7 @@ impl CudaRecording {
     ) -> Result<()> {
         let launches = if let Some((launches, states)) = &self.0 {
             for (state, value) in states {
-                state.put(*value);
+                state.store(*value, Ordering::Relaxed);
             }
             launches
         } else {
@@ -242,32 +242,9 @@ impl CudaRecording {
     }
 }
 
-/// A flag of the host about a value in the device's memory.
-#[derive(Debug, Clone)]
-pub(crate) struct HostState(Arc<AtomicU32>);
-
-impl HostState {
-    pub(crate) fn new(value: u32) -> Self {
-        Self(Arc::new(AtomicU32::new(value)))
-    }
-
-    // One thread queues work; the states follow in the order of its calls.
-    pub(crate) fn get(&self) -> u32 {
-        self.0.load(Ordering::Relaxed)
-    }
-
-    /// Sets the flag now and, if work is being recorded, notes it so that every replay sets it again.
-    pub(crate) fn set(&self, capture: &CaptureLog, value: u32) {
-        self.put(value);
-        if let Some(states) = &mut *capture.0.lock() {
-            states.push((self.clone(), value));
-        }
-    }
-
-    fn put(&self, value: u32) {
-        self.0.store(value, Ordering::Relaxed);
-    }
-}
+/// A flag of the host about a value in the device's memory. One thread queues work, and reads and sets such flags in
+/// the order of its calls.
+pub(crate) type HostState = Arc<AtomicU32>;
 
 type States = Vec<(HostState, u32)>;
 
@@ -276,6 +253,14 @@ type States = Vec<(HostState, u32)>;
 pub(crate) struct CaptureLog(Mutex<Option<States>>);
 
 impl CaptureLog {
+    /// Sets a flag now and, if work is being recorded, notes it so that every replay sets it again.
+    pub(crate) fn set(&self, state: &HostState, value: u32) {
+        state.store(value, Ordering::Relaxed);
+        if let Some(states) = &mut *self.0.lock() {
+            states.push((state.clone(), value));
+        }
+    }
+
     pub(crate) fn is_open(&self) -> bool {
         self.0.lock().is_some()
     }

@@ -12,6 +12,7 @@ use crate::backend::cuda::launch::shared::{ColumnRuns, LevelLayout, Pointer};
 use crate::backend::cuda::launch::{LaunchShape, Result, launch};
 use crate::backend::{Coarsening, LevelSize, Real};
 use crate::sparse::WalledSides;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Storage and smoothing of a level, and whether it has wall terms.
 #[derive(Debug, Clone, Copy)]
@@ -154,7 +155,7 @@ impl<M: Real> CudaLevel<M> {
             turned: turned.transpose()?,
             part: None,
             joined: None,
-            contents: HostState::new(LevelContents::Zero as u32),
+            contents: AtomicU32::new(LevelContents::Zero as u32).into(),
         })
     }
 
@@ -165,11 +166,11 @@ impl<M: Real> CudaLevel<M> {
 
     /// The contents of u for kernels: 0 or 1 for the lines solved, 2 if nothing is known.
     pub(super) fn solved(&self) -> u32 {
-        self.contents.get().min(LevelContents::Unknown as u32)
+        self.contents.load(Ordering::Relaxed).min(LevelContents::Unknown as u32)
     }
 
     pub(super) fn set_contents(&self, backend: &CudaBackend, contents: LevelContents) {
-        self.contents.set(&backend.capture, contents as u32);
+        backend.capture.set(&self.contents, contents as u32);
     }
 
     /// The size, what lies beyond the ends of the rows, and which equations these are.

@@ -11,6 +11,7 @@ use crate::backend::cuda::launch::{KernelName, LaunchShape, Result, WARP, kernel
 use crate::backend::{LevelSize, Real};
 use crate::sparse::WalledSides;
 use bytemuck::Zeroable;
+use std::sync::atomic::Ordering;
 
 /// Most levels of one launch that factors lines.
 const MOST_FACTORED: usize = 16;
@@ -130,7 +131,7 @@ impl<M: Real> CudaLevel<M> {
         };
         let colours = [first, 1 - first];
         let lines = |across: usize, colour: usize| (across + 1 - colour) / 2;
-        let mut zero = self.contents.get() == LevelContents::Zero as u32;
+        let mut zero = self.contents.load(Ordering::Relaxed) == LevelContents::Zero as u32;
         if self.kind.transposed && self.kind.has_xi() {
             // Xi-lines are joined from the ghost columns of u and its own outer columns, as they were before.
             match &self.part {
