@@ -4,27 +4,28 @@
 //! leading edge to the lower one will do, in chords.
 #![allow(clippy::print_stdout, reason = "an example shows its result")]
 
-use std::path::Path;
-
-use gridgen::case::Case;
+use gridgen::case::{CaseFile, Value};
 use gridgen::error::Error;
-use gridgen::generate::{RunOptions, make_grid_around};
-use gridgen::geometry::Airfoil;
+use gridgen::generate;
 
 /// Points on the contour.
 const POINTS: usize = 201;
 
 /// Makes the grid of a section of its own.
 pub fn main() -> Result<(), Error> {
-    let airfoil =
-        Airfoil { name: "Joukowski".to_owned(), points: joukowski(0.1, 0.05), notes: Vec::new() };
-    // The section that the case names is not used, everything else is.
-    let text = "geometry.naca = '0012'\n[grid]\nni = 193\nnj = 97\nfirst_cell = 1e-4\n";
-    let case = Case::from_toml(text, Path::new("joukowski.toml"), &[])?;
+    let keys = [
+        ("name", "joukowski".into()),
+        ("points", Value::try_from(joukowski(0.1, 0.05))?),
+        ("ni", 193.into()),
+        ("nj", 97.into()),
+        ("first_cell", 1e-4.into()),
+    ];
+    let keys = keys.map(|(name, value)| (name.to_owned(), value));
+    let case = CaseFile::from_arguments(None, &[], &keys)?.into_section()?;
 
-    let made = make_grid_around(&airfoil, &case, &RunOptions::default(), &mut ())?;
+    let made = generate(&case)?;
 
-    println!("{}: {} Newton steps", airfoil.name, made.history.newton_iterations());
+    println!("{}: {} Newton steps", case.name, made.newton_iterations());
     println!(
         "first cell {:.3e} to {:.3e}",
         made.quality.first_cell_min, made.quality.first_cell_max

@@ -16,9 +16,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::thread;
 
-use gridgen::case::{Case, SectionError};
+use gridgen::case::{CaseFile, SectionError};
 use gridgen::error::Error;
-use gridgen::generate::{BackendChoice, GridResult, Progress, RunOptions, run};
+use gridgen::generate::{BackendChoice, GridResult, Progress, RunOptions, RunResult, run};
 use gridgen::solver::history::NewtonStep;
 
 type Failure = Box<dyn std::error::Error>;
@@ -119,10 +119,10 @@ fn survey(path: &Path, job: Job) -> Result<String, Failure> {
     let mut options = RunOptions::new(folder.path().to_path_buf());
     options.backend = BackendChoice::Cpu;
     options.threads = Some(1);
-    let case = Case::from_toml(&text, Path::new("survey.toml"), &[])?;
+    let case = CaseFile::from_toml(&text, Path::new("survey.toml"), &[])?;
     let key = key(path, job);
     // Only what is wrong with the section is the file's doing.
-    match run(&case, &options, &mut Silent) {
+    match run(&case, &options, &mut Silent).map(RunResult::into_section) {
         Ok(outcome) => Ok(format!("{key}\t{}", measures(&outcome, first_cell))),
         Err(Error::Geometry(SectionError { error, .. })) => {
             let reason = error.to_string().replace(['\t', '\n'], " ");

@@ -28,7 +28,7 @@ use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use gridgen::case::json_schema;
 use gridgen::files::{PAGE_FILE, REPORT_FILE};
-use gridgen::generate::{RESTART_EVERY, RunOptions, run_file};
+use gridgen::generate::{RESTART_EVERY, RunOptions, run};
 use gridgen::ranks::Job;
 
 pub use self::failure::exit_code;
@@ -303,7 +303,7 @@ impl GridArguments {
         };
         progress::listen(terminal);
         let mut reporter = Reporter::new(terminal.can_draw(), self.common.compute.verbose);
-        let outcome = run_file(&case, &options, &mut reporter);
+        let outcome = run(&case, &options, &mut reporter);
         reporter.finish();
         let outcome = outcome?;
         let verbose = self.common.compute.verbose;

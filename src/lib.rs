@@ -41,7 +41,7 @@
 //! [`mod@generate`] joins them: [`generate::Problem`] → [`generate::solve()`] on a [`generate::Machine`] →
 //! [`generate::GridResult`]; [`generate::run`] and [`generate::run_batch`] write the files too.
 //! A [`case::CaseFile`] has one section or several elements, of which [`generate::make_grids`] and
-//! [`generate::run_file`] make an overset mesh.
+//! [`generate::run`] make an overset mesh.
 //! [`mod@cascade`] makes the passage beside a blade of a row, [`movement`] moves a grid with its wall, [`mod@smooth`] improves one that is given. [`linear_system`] solves with a matrix of any pattern ([`sparse`]).
 //! Solvers are written once, on the traits of [`backend`], which the CPU, one GPU and several implement;
 //! [`ranks`] connects processes that share the work. [`mod@error`] holds what can fail, with a

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::CudaBackend;
-use gridgen::case::Case;
+use gridgen::case::CaseFile;
 use gridgen::error::Error;
 use gridgen::generate::{BackendChoice, RunOptions, run};
 use gridgen::internals::generate::CROSSOVER;
@@ -81,7 +81,7 @@ pub fn timed_run(case: &Path, output: &Path, device: Option<usize>) -> Result<()
     options.backend = backend;
     options.devices = devices;
     // The result is not used: a grid that did not converge took its time, too.
-    run(&Case::from_file(case, &[])?, &options, &mut ()).map(drop)
+    run(&CaseFile::from_file(case, &[])?, &options, &mut ()).map(drop)
 }
 /// The crossover in words.
 fn verdict(all: &[Measured]) -> String {

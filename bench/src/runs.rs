@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use gridgen::case::Case;
+use gridgen::case::CaseFile;
 use gridgen::error::Error;
 use gridgen::generate::{RunOptions, run};
 
@@ -26,7 +26,7 @@ pub fn runs(sizes: &[Size], options: &RunOptions) -> Result<Results, Error> {
         let text = format!(
             "geometry.naca = \"0012\"\ngrid.topology = \"O\"\ngrid.ni = {ni}\ngrid.nj = {nj}\n"
         );
-        let case = Case::from_toml(&text, Path::new("naca0012.toml"), &[])?;
+        let case = CaseFile::from_toml(&text, Path::new("naca0012.toml"), &[])?;
         let mut options = options.clone();
         options.output = folder.path().join("grid");
         run(&case, &options, &mut ())?;

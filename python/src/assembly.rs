@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use gridgen::case::CaseFile;
-use gridgen::generate::{RunResult, make_grids, run_file};
+use gridgen::generate::{RunResult, make_grids, run};
 use gridgen::overset::Rim;
 use numpy::PyArray2;
 use pyo3::exceptions::{PyIndexError, PyValueError};
@@ -106,11 +106,7 @@ pub(crate) fn assembly(
     options.force = force;
     options.strict = strict;
     let made = attended(py, on_event.as_ref(), true, move |caller: &mut Caller<Event>| {
-        if written {
-            run_file(&case, &options, caller)
-        } else {
-            make_grids(&case, &options, caller)
-        }
+        if written { run(&case, &options, caller) } else { make_grids(&case, &options, caller) }
     })?;
     made.map(|made| NativeAssembly(Box::new(made))).map_err(|error| raised(py, error))
 }

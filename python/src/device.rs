@@ -3,12 +3,12 @@
 
 use std::ffi::{CStr, c_void};
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 use dlpack_rs::ffi::{DLManagedTensor, DLManagedTensorVersioned, DLTensor};
 use dlpack_rs::safe::{TensorInfo, cuda_device, dtype_f64, pack, pack_versioned};
-use gridgen::backend::cuda::Device;
+use gridgen::backend::cuda::{CudaGrid, Device};
 use gridgen::error::Error;
-use gridgen::generate::DeviceNodes;
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -27,7 +27,7 @@ const VERSIONED: &CStr = c"dltensor_versioned";
 const USED: [&CStr; 2] = [c"used_dltensor", c"used_dltensor_versioned"];
 
 /// Type and number of the device.
-pub(crate) fn device(nodes: &DeviceNodes) -> (u32, usize) {
+pub(crate) fn device(nodes: &CudaGrid) -> (u32, usize) {
     (CUDA, nodes.nodes()[0].ordinal().unwrap_or_default())
 }
 
@@ -39,7 +39,7 @@ pub(crate) type Consumer = (Option<i64>, Option<(u32, u32)>);
 /// memory after that. Without a stream, the legacy default stream is used, as DLPack defines.
 pub(crate) fn capsule<'py>(
     py: Python<'py>,
-    nodes: &DeviceNodes,
+    nodes: &Arc<CudaGrid>,
     axis: usize,
     (stream, version): Consumer,
 ) -> PyResult<Bound<'py, PyCapsule>> {

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use gridgen::backend::cpu::CpuBackend;
+use gridgen::backend::cuda::CudaGrid;
 use gridgen::case::SolverOptions;
 use gridgen::error::Error;
 use gridgen::formats::plot3d::Flavour;
 use gridgen::formats::{self, Compression, Format, Mesh, MeshData, Sides, Span, block_names};
-use gridgen::generate::{DeviceNodes, GridResult};
+use gridgen::generate::{GridResult, RunResult};
 use gridgen::grid::quality::{CellMeasure, MOST_ORDER, Quality, measure_along, nonorthogonality};
 use gridgen::grid::{Grid, Seam, Topology};
 use gridgen::movement::Reference;
@@ -34,7 +35,8 @@ use crate::stored::{self, StoredGrid, Texts};
 pub(crate) struct NativeGrid(GridSource);
 
 enum GridSource {
-    Made(Box<GridResult>),
+    /// A grid that was made, and the files written.
+    Made(Box<GridResult>, Vec<PathBuf>),
     /// A mesh, the quality of all blocks, and the blocks beside the mesh.
     Read(Box<(Mesh, Quality, Vec<Grid>)>),
     /// The grid stays on a GPU until a host copy is needed.
@@ -49,9 +51,10 @@ impl From<StoredGrid> for NativeGrid {
     }
 }
 
-impl From<GridResult> for NativeGrid {
-    fn from(result: GridResult) -> Self {
-        Self(GridSource::Made(Box::new(result)))
+impl From<RunResult> for NativeGrid {
+    fn from(mut made: RunResult) -> Self {
+        let files = std::mem::take(&mut made.files);
+        Self(GridSource::Made(Box::new(made.into_section()), files))
     }
 }
 
@@ -97,7 +100,7 @@ impl NativeGrid {
     pub(crate) fn reference(&self, options: &SolverOptions) -> Result<Reference, Error> {
         Ok(match &self.0 {
             GridSource::Stored(stored) => stored.reference()?,
-            GridSource::Made(result) => result.reference()?,
+            GridSource::Made(result, _) => result.reference()?,
             GridSource::Read(_) | GridSource::Moved(..) if !self.beside().is_empty() => {
                 let blocks: Vec<&Grid> =
                     std::iter::once(self.grid()?).chain(self.beside()).collect();
@@ -111,7 +114,7 @@ impl NativeGrid {
     /// The grid on the host, or the nodes of a moved grid on a GPU.
     fn source(&self) -> Result<&Grid, &GpuNodes> {
         match &self.0 {
-            GridSource::Made(result) => Ok(&result.grid),
+            GridSource::Made(result, _) => Ok(&result.grid),
             GridSource::Read(read) => Ok(&read.0.grid),
             GridSource::Moved(nodes, _) => Err(nodes),
             GridSource::Stored(stored) => Ok(&stored.grid),
@@ -126,7 +129,7 @@ impl NativeGrid {
     /// The blocks beside the grid: that behind a base, or those of a cascade.
     fn beside(&self) -> Vec<&Grid> {
         match &self.0 {
-            GridSource::Made(result) => result.blocks().into_iter().skip(1).collect(),
+            GridSource::Made(result, _) => result.blocks().into_iter().skip(1).collect(),
             GridSource::Stored(stored) => stored.others.iter().collect(),
             GridSource::Read(read) => read.2.iter().collect(),
             GridSource::Moved(nodes, _) => nodes.around(),
@@ -146,15 +149,15 @@ impl NativeGrid {
         stored: impl FnOnce(&Texts) -> T,
     ) -> PyResult<Option<T>> {
         match &self.0 {
-            GridSource::Made(result) => of_result(result).map(Some),
+            GridSource::Made(result, _) => of_result(result).map(Some),
             GridSource::Stored(grid) => Ok(Some(stored(&grid.texts))),
             GridSource::Read(_) | GridSource::Moved(..) => Ok(None),
         }
     }
 
-    fn nodes(&self) -> Option<&DeviceNodes> {
+    fn nodes(&self) -> Option<&Arc<CudaGrid>> {
         match &self.0 {
-            GridSource::Made(result) => result.nodes.as_ref(),
+            GridSource::Made(result, _) => result.nodes.as_ref(),
             GridSource::Read(_) | GridSource::Stored(_) => None,
             GridSource::Moved(nodes, _) => Some(&nodes.nodes),
         }
@@ -163,7 +166,7 @@ impl NativeGrid {
     /// The mesh with the settings of the grid's case, or with default settings.
     fn mesh_data(&self) -> Result<MeshData<'_>, Error> {
         Ok(match &self.0 {
-            GridSource::Made(result) => result.mesh(),
+            GridSource::Made(result, _) => result.mesh(),
             GridSource::Read(read) if read.2.is_empty() => read.0.data(),
             GridSource::Read(_) | GridSource::Moved(..) => {
                 let grids = std::iter::once(self.grid()?).chain(self.beside());
@@ -188,7 +191,7 @@ impl NativeGrid {
             case,
             verdict,
             hint: self.hint()?,
-            files: self.files()?,
+            files: self.files(),
             notes: self.notes(),
             span: mesh.span,
             settings: mesh.settings,
@@ -260,7 +263,7 @@ impl NativeGrid {
     #[getter]
     fn notes(&self) -> Vec<String> {
         match &self.0 {
-            GridSource::Made(result) => result.notices.clone(),
+            GridSource::Made(result, _) => result.notices.clone(),
             GridSource::Read(read) => read.0.notes.clone(),
             GridSource::Moved(..) => Vec::new(),
             GridSource::Stored(stored) => stored.texts.notes.clone(),
@@ -296,7 +299,7 @@ impl NativeGrid {
     /// The quality, in the form of `report.json`.
     fn quality(&self) -> PyResult<String> {
         json(match &self.0 {
-            GridSource::Made(result) => &result.quality,
+            GridSource::Made(result, _) => &result.quality,
             GridSource::Read(read) => &read.1,
             GridSource::Moved(_, quality) => quality,
             GridSource::Stored(stored) => return Ok(stored.texts.quality.clone()),
@@ -336,9 +339,12 @@ impl NativeGrid {
     }
 
     /// The files that were written with the grid.
-    fn files(&self) -> PyResult<Vec<PathBuf>> {
-        let files = self.made(|result| Ok(result.files.clone()), |texts| texts.files.clone())?;
-        Ok(files.unwrap_or_default())
+    fn files(&self) -> Vec<PathBuf> {
+        match &self.0 {
+            GridSource::Made(_, files) => files.clone(),
+            GridSource::Stored(stored) => stored.texts.files.clone(),
+            GridSource::Read(_) | GridSource::Moved(..) => Vec::new(),
+        }
     }
 
     /// The call that makes the grid again in another process: its shape, texts and coordinates.
@@ -359,7 +365,7 @@ impl NativeGrid {
 
     /// DLPack's device if x and y are on one.
     fn dlpack_device(&self) -> Option<(u32, usize)> {
-        self.nodes().map(device::device)
+        self.nodes().map(|nodes| device::device(nodes))
     }
 
     /// x (axis 0) or y (1) on the device as a DLPack capsule.
@@ -396,7 +402,9 @@ impl NativeGrid {
         }
         let names = block_names(own.len());
         let (name, unit) = match &self.0 {
-            GridSource::Made(result) => (result.case.name.as_str(), result.scene().unit),
+            GridSource::Made(result, _) => {
+                (result.case.name.as_str(), result.case.geometry.length())
+            }
             _ => ("grid", 1.0),
         };
         let zones = names.iter().copied().zip(&own).collect();

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use gridgen::case::{Case, CaseFile, Value};
-use gridgen::generate::{self, MachinePool, Progress, make_grid, run};
+use gridgen::case::{CaseFile, Value};
+use gridgen::generate::{self, MachinePool, Progress, make_grids, run};
 use gridgen::solver::history::NewtonStep;
 use pyo3::prelude::*;
 
@@ -60,7 +60,7 @@ pub(crate) fn default_jobs(
     devices: Option<Vec<usize>>,
 ) -> PyResult<usize> {
     let compute = Compute::new(py, backend, devices, None)?;
-    let case = CaseFile::from(case_of(py, case, arguments)?);
+    let case = case_of(py, case, arguments)?;
     let options = compute.options(PathBuf::new());
     Ok(py.detach(|| generate::default_jobs(&[case], &options)))
 }
@@ -69,11 +69,11 @@ fn case_of(
     py: Python<'_>,
     case: Option<CaseArgument<'_>>,
     arguments: Vec<(String, Bound<'_, PyAny>)>,
-) -> PyResult<Case> {
+) -> PyResult<CaseFile> {
     let arguments = values(py, arguments)?;
     let (file, base) = CaseArgument::split(py, case)?;
     let case = CaseFile::from_arguments(file.as_deref(), &base, &arguments);
-    case.and_then(CaseFile::into_section).map_err(|error| raised(py, error))
+    case.and_then(CaseFile::into_section).map(CaseFile::from).map_err(|error| raised(py, error))
 }
 
 /// Makes the grid of a case file, of named arguments, or of both; with `output` also its files.
@@ -101,7 +101,7 @@ pub(crate) fn make(
     options.keep_on_device = true;
     options.pool = pool.map(|pool| pool.get().0.clone());
     let made = attended(py, on_event.as_ref(), true, move |caller: &mut Caller<Event>| {
-        if written { run(&case, &options, caller) } else { make_grid(&case, &options, caller) }
+        if written { run(&case, &options, caller) } else { make_grids(&case, &options, caller) }
     })?;
     made.map(NativeGrid::from).map_err(|error| raised(py, error))
 }

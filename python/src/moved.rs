@@ -34,7 +34,7 @@ impl Found {
     }
 
     pub(crate) fn on_gpu(base: &Arc<DeviceReference>, moved: Moved<CudaBackend>) -> Self {
-        let (nodes, beside) = (moved.nodes().clone().into(), moved.beside().clone());
+        let (nodes, beside) = (moved.nodes().clone(), moved.beside().clone());
         let nodes = Arc::new(GpuNodes::new(base, moved.shape(), nodes, beside));
         Self::Gpu { moved: Box::new(moved), nodes, derivatives: Mutex::default() }
     }
@@ -151,8 +151,7 @@ impl NativeMoved {
                 let (nodes, solved) = derivatives.derivative(backend, &wall, &heights)?;
                 // Whoever takes them may ask for no order.
                 backend.device().synchronise().map_err(SolverError::from)?;
-                let nodes = Arc::new(nodes).into();
-                let nodes = GpuNodes::new(&self.base, shape, nodes, Arc::default());
+                let nodes = GpuNodes::new(&self.base, shape, Arc::new(nodes), Arc::default());
                 Ok((NativeNodes(Arc::new(nodes)), solved))
             })
         })?;

@@ -3,8 +3,8 @@
 use std::sync::{Arc, OnceLock};
 
 use gridgen::backend::DeviceError;
+use gridgen::backend::cuda::CudaGrid;
 use gridgen::error::Error;
-use gridgen::generate::DeviceNodes;
 use gridgen::grid::{Grid, Topology};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
@@ -19,7 +19,7 @@ pub(crate) struct GpuNodes {
     base: Arc<DeviceReference>,
     pub(crate) topology: Topology,
     pub(crate) size: [usize; 2],
-    pub(crate) nodes: DeviceNodes,
+    pub(crate) nodes: Arc<CudaGrid>,
     /// The blocks beside the grid.
     around: Arc<[Grid]>,
     host: OnceLock<Grid>,
@@ -29,7 +29,7 @@ impl GpuNodes {
     pub(crate) fn new(
         base: &Arc<DeviceReference>,
         (topology, size): (Topology, [usize; 2]),
-        nodes: DeviceNodes,
+        nodes: Arc<CudaGrid>,
         around: Arc<[Grid]>,
     ) -> Self {
         Self { base: base.clone(), topology, size, nodes, around, host: OnceLock::new() }

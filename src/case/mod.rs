@@ -176,7 +176,7 @@ pub enum Frame {
 
 impl GeometryOptions {
     /// Length of the chord in the files written.
-    pub(crate) fn length(&self) -> f64 {
+    pub fn length(&self) -> f64 {
         if self.frame == Frame::File { self.chord * self.in_file.chord } else { self.chord }
     }
 

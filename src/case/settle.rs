@@ -47,13 +47,6 @@ impl Case {
         settled.map_err(|error| self.located(error))
     }
 
-    /// The problem of the case, settled for another section than its own. All settings but the contour are of the
-    /// case, its trailing edge too; no flap is deflected.
-    pub fn settle_around(&self, airfoil: &Airfoil) -> Result<Problem, SectionError> {
-        let body = BodyContour::Airfoil(Airfoil { notes: Vec::new(), ..airfoil.clone() });
-        self.clone().settled(body).map_err(|error| self.located(error))
-    }
-
     /// The body of the case; a default that the section decides is put in place.
     fn read_body(&self, geometry: &mut GeometryOptions) -> Result<BodyContour, GeometryError> {
         let GeometryOptions { smooth, edge_thickness, .. } = *geometry;

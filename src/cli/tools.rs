@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory};
 use gridgen::case::{Problem, VISCOUS, Value, template};
 use gridgen::formats::WITH_SETUP;
-use gridgen::generate::{Estimate, Machine, check_assembly};
+use gridgen::generate::{Estimate, check_case};
 use gridgen::geometry::{TrailingEdge, airfoil_from_file, airfoil_from_naca};
 use gridgen::grid::Topology;
 use gridgen::grid::quality::boundary_layer_thickness;
@@ -97,25 +97,14 @@ pub(super) struct CheckArguments {
 impl CheckArguments {
     pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, CommandFailure> {
         let case = self.keys.case(self.case.as_deref())?;
-        let Some(section) = case.section() else {
-            let (placed, estimate, checks) = check_assembly(&case)?;
-            estimate.notices.iter().for_each(|notice| terminal.note(notice));
-            checks.findings.iter().for_each(|finding| terminal.note(&finding.to_string()));
-            terminal.result(&summary::estimate(&placed, &estimate, &checks))?;
-            return Ok(code_if(!self.strict || checks.findings.is_empty()));
-        };
-        let problem = section.settle()?;
-        Machine::check_memory_by_default(&[&problem.case])?;
-        let estimate = Estimate::of(&problem);
+        let (placed, estimate, checks) = check_case(&case)?;
         estimate.notices.iter().for_each(|notice| terminal.note(notice));
-        let growth = problem.case.layer_law().growth(problem.case.grid.nj).unwrap_or(1.0);
-        let mut found = problem.findings("");
-        found.extend(problem.growth_findings([1.0, growth], &[]));
-        for finding in &found {
-            terminal.note(&finding.to_string());
-        }
-        terminal.result(&summary(&problem, &estimate))?;
-        Ok(code_if(!self.strict || found.is_empty()))
+        checks.findings.iter().for_each(|finding| terminal.note(&finding.to_string()));
+        terminal.result(&match placed.section() {
+            Some(problem) => summary(problem, &estimate),
+            None => summary::estimate(&placed, &estimate, &checks),
+        })?;
+        Ok(code_if(!self.strict || checks.findings.is_empty()))
     }
 }
 

@@ -16,7 +16,7 @@ use clap::Args;
 use gridgen::case::{BodyContour, CaseFile, Value, json_schema};
 use gridgen::error::Error;
 use gridgen::files::PAGE_FILE;
-use gridgen::generate::{BackendChoice, MachinePool, Progress, RunOptions, make_grids, run_file};
+use gridgen::generate::{BackendChoice, MachinePool, Progress, RunOptions, make_grids, run};
 use gridgen::viewer::{SCRIPT, STYLE};
 use parking_lot::Mutex;
 use serde_json::{Value as Json, json};
@@ -302,7 +302,7 @@ impl Site {
             output: output.unwrap_or(&self.options.output).join(&case.name),
             ..self.options.clone()
         };
-        let work = if output.is_some() { run_file } else { make_grids };
+        let work = if output.is_some() { run } else { make_grids };
         let made = work(&case, &options, progress).map_err(refused)?;
         let all = made.placed.case.to_toml_string().unwrap_or_default();
         let head = json!({

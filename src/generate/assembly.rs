@@ -19,7 +19,7 @@ use crate::formats::MeshData;
 use crate::grid::{Grid, Verdict};
 use crate::overset::{Checks, ElementWall, OverlapLimits, Rim, Subject, Zone, check};
 use crate::report::{AssemblyReport, BackgroundReport, ElementReport, RunReport, Timing};
-use crate::run::{Estimate, Machine, Progress, RunLog, of_background, of_problem};
+use crate::run::{Estimate, Machine, Progress, RunLog};
 use crate::solver::history::NewtonStep;
 use crate::viewer::Scene;
 
@@ -28,7 +28,7 @@ pub(super) const PHASES: [&str; 7] =
     ["geometry", "device", "solves", "background", "checks", "writing", "total"];
 
 /// The grids of a case, of its one section or of several elements, and the checks of these together.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RunResult {
     /// The case with every default, the elements where they stand.
@@ -88,10 +88,9 @@ impl RunResult {
         }
     }
 
-    /// The grid of a section, with the files of its run.
-    pub(super) fn into_section(mut self) -> GridResult {
-        let Self { files, removed, .. } = self;
-        GridResult { files, removed, ..self.elements.swap_remove(0) }
+    /// The grid of a section, or of the first element.
+    pub fn into_section(mut self) -> GridResult {
+        self.elements.swap_remove(0)
     }
 
     /// The grids for the viewer; lengths are in reference chords.
@@ -178,22 +177,20 @@ fn rim(placed: &PlacedElement) -> Rim {
     if placed.reach.is_some() { Rim::Overset } else { Rim::FarField }
 }
 
-/// Estimates and checks a run of several elements: nothing is solved, the checks are made on
-/// their initial grids.
+/// Estimates and checks a run: nothing is solved. Several elements are checked on their initial grids; of one section the
+/// findings are those that are known before its solve.
 ///
 /// # Errors
-/// The errors of [`run_file`](super::run_file) before the solves.
-pub fn check_assembly(case: &CaseFile) -> Result<(PlacedCase, Estimate, Checks), Error> {
+/// The errors of [`run`](super::run) before the solves.
+pub fn check_case(case: &CaseFile) -> Result<(PlacedCase, Estimate, Checks), Error> {
     let placed = case.settle()?;
-    let mut estimate = of_background(&placed)?;
+    let estimate = Estimate::of(&placed)?;
     Machine::check_memory_by_default(&placed.cases().collect::<Vec<_>>())?;
-    for PlacedElement { problem, .. } in &placed.elements {
-        let own = of_problem(problem);
-        estimate.points += own.points;
-        estimate.memory_bytes += own.memory_bytes;
-        estimate.cpu_seconds += own.cpu_seconds;
-        let name = &problem.case.name;
-        estimate.notices.extend(own.notices.iter().map(|notice| format!("{name}: {notice}")));
+    if let Some(problem) = placed.section() {
+        let growth = problem.case.layer_law().growth(problem.case.grid.nj).unwrap_or(1.0);
+        let mut findings = problem.findings("");
+        findings.extend(problem.growth_findings([1.0, growth], &[]));
+        return Ok((placed, estimate, Checks { findings, ..Checks::default() }));
     }
     let mut grids = Vec::new();
     for PlacedElement { problem, placement, .. } in &placed.elements {

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use serde_json::Value;
 
 use super::files::OutputFiles;
-use super::pipeline::run_file;
+use super::pipeline::run;
 use super::restart::{fingerprint, identity};
 use super::shared::{BatchResult, Client, Summary, serve};
 use crate::case::{Case, CaseFile, GridOptions};
@@ -183,7 +183,7 @@ fn one(
     // Several elements refuse a restart file.
     let restart = own.filter(|_| !options.force).or(options.restart.clone());
     let options = RunOptions { output: folder, restart, ..options.clone() };
-    let made = run_file(case, &options, &mut Quiet(observer))
+    let made = run(case, &options, &mut Quiet(observer))
         .map(|made| Summary::of(&made.elements, &made.verdict, &made.timing));
     Some(made.map_or_else(|error| BatchResult::Failed(error.into()), BatchResult::Run))
 }

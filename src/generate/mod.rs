@@ -18,13 +18,13 @@ mod result;
 mod shared;
 mod solve;
 
-pub use self::assembly::{RunResult, check_assembly, solve_elements};
+pub use self::assembly::{RunResult, check_case, solve_elements};
 pub use self::batch::{BatchObserver, default_jobs, run_batch};
 pub use self::files::BACKGROUND;
 pub use self::movement::{DerivativesAt, open_reference};
-pub use self::pipeline::{generate, make_grid, make_grid_around, make_grids, run, run_file};
+pub use self::pipeline::{generate, make_grid, make_grids, run};
 pub use self::rank::SolveOptions;
-pub use self::result::{DeviceNodes, GridResult, LinearSystem};
+pub use self::result::{GridResult, LinearSystem};
 pub use self::shared::{BatchResult, Summary};
 pub use self::solve::solve;
 pub use crate::case::Problem;

@@ -9,7 +9,6 @@ use super::solve::solve_logged;
 use crate::case::{AssemblyError, Case, CaseFile, PlacedCase, Problem};
 use crate::error::Error;
 use crate::files::RESTART_FILE;
-use crate::geometry::Airfoil;
 use crate::ranks::Job;
 use crate::report::Timing;
 use crate::run::{
@@ -24,12 +23,25 @@ use crate::run::{
 /// # Errors
 /// See [`Error`]; [`Error::Family`] where the grid cannot be halved so often, [`Error::Overset`] where elements cannot
 /// stand so. A grid that is not converged or is folded is a result, whose files are named as failed.
-pub fn run_file(
+pub fn run(
     case: &CaseFile,
     options: &RunOptions,
     progress: &mut dyn Progress,
 ) -> Result<RunResult, Error> {
-    of_file(case, true, options, progress)
+    steps(case, opening(case, options)?, true, options, progress)
+}
+
+/// [`run`] on a machine that is there already, whatever the options name: for tests.
+///
+/// # Errors
+/// See [`Error`].
+pub fn run_on(
+    machine: Machine,
+    case: &CaseFile,
+    options: &RunOptions,
+    progress: &mut dyn Progress,
+) -> Result<RunResult, Error> {
+    steps(case, Some(Opening::Done((machine, None))), true, options, progress)
 }
 
 /// Makes the grids of a case, of one section or of several elements, in memory: nothing is written.
@@ -41,33 +53,19 @@ pub fn make_grids(
     options: &RunOptions,
     progress: &mut dyn Progress,
 ) -> Result<RunResult, Error> {
-    of_file(case, false, options, progress)
+    steps(case, opening(case, options)?, false, options, progress)
 }
 
-/// [`run_file`] of the case of a section.
+/// [`make_grids`] of the case of a section.
 ///
 /// # Errors
-/// The errors of [`run_file`].
-pub fn run(
+/// See [`Error`]. A grid that is not good is no error: ask [`GridResult::is_good`].
+pub fn make_grid(
     case: &Case,
     options: &RunOptions,
     progress: &mut dyn Progress,
 ) -> Result<GridResult, Error> {
-    section(|| Ok(case.settle()?), Opening::of(case, options), true, options, progress)
-}
-
-/// [`run`] on a machine that is there already, whatever the options name: for tests.
-///
-/// # Errors
-/// See [`Error`].
-pub fn run_on(
-    machine: Machine,
-    case: &Case,
-    options: &RunOptions,
-    progress: &mut dyn Progress,
-) -> Result<GridResult, Error> {
-    let opening = Opening::Done((machine, None));
-    section(|| Ok(case.settle()?), opening, true, options, progress)
+    Ok(make_grids(&case.clone().into(), options, progress)?.into_section())
 }
 
 /// Makes the grid of a case in memory, on the GPU if one is there and faster: nothing is written.
@@ -78,63 +76,20 @@ pub fn generate(case: &Case) -> Result<GridResult, Error> {
     make_grid(case, &RunOptions::default(), &mut ())
 }
 
-/// Makes the grid of a case in memory: nothing is written.
-///
-/// # Errors
-/// See [`Error`]. A grid that is not good is no error: ask [`GridResult::is_good`].
-pub fn make_grid(
-    case: &Case,
-    options: &RunOptions,
-    progress: &mut dyn Progress,
-) -> Result<GridResult, Error> {
-    section(|| Ok(case.settle()?), Opening::of(case, options), false, options, progress)
-}
-
-/// Makes a grid around a section in memory. The case gives all but the contour, the trailing
-/// edge too.
-///
-/// # Errors
-/// The errors of [`make_grid`].
-pub fn make_grid_around(
-    airfoil: &Airfoil,
-    case: &Case,
-    options: &RunOptions,
-    progress: &mut dyn Progress,
-) -> Result<GridResult, Error> {
-    let opening = Opening::of(case, options);
-    section(|| Ok(case.settle_around(airfoil)?), opening, false, options, progress)
-}
-
-fn of_file(
-    case: &CaseFile,
-    writes: bool,
-    options: &RunOptions,
-    progress: &mut dyn Progress,
-) -> Result<RunResult, Error> {
-    // A GPU takes long to open, and the geometry of a section does not need it. The largest element is known once all
-    // are settled.
+/// A GPU takes long to open, and the geometry of a section does not need it. The largest of several elements is known
+/// once all are settled.
+fn opening(case: &CaseFile, options: &RunOptions) -> Result<Option<Opening>, AssemblyError> {
     let opening = case.section().map(|section| Opening::of(section, options));
     if opening.is_none() {
         refuse(options)?;
     }
-    steps(|| Ok(case.settle()?), opening, writes, options, progress)
-}
-
-fn section(
-    settle: impl FnOnce() -> Result<Problem, Error> + Send,
-    opening: Opening,
-    writes: bool,
-    options: &RunOptions,
-    progress: &mut dyn Progress,
-) -> Result<GridResult, Error> {
-    let made = steps(|| Ok(settle()?.into()), Some(opening), writes, options, progress)?;
-    Ok(made.into_section())
+    Ok(opening)
 }
 
 /// Makes the grids of a case, and their files, if it `writes` any. Without an `opening` the machine is chosen for the
 /// largest of several elements.
 fn steps(
-    settle: impl FnOnce() -> Result<PlacedCase, Error> + Send,
+    case: &CaseFile,
     opening: Option<Opening>,
     writes: bool,
     options: &RunOptions,
@@ -144,13 +99,13 @@ fn steps(
         let of_elements = || Timing::of(&assembly::PHASES);
         let timing = opening.as_ref().map_or_else(of_elements, |_| Timing::default());
         let mut log = RunLog::new(progress, timing);
-        let placed = log.timed("geometry", |_| settle());
+        let placed = log.timed("geometry", |_| case.settle());
         let opening = opening.or_else(|| {
             let largest = placed.as_ref().ok()?.cases().max_by_key(|case| demand(case).points)?;
             Some(Opening::of(largest, options))
         });
         let opened = opening.map(|opening| log.timed("device", |_| opening.end())).transpose();
-        let placed = placed.and_then(|placed| {
+        let placed = placed.map_err(Error::from).and_then(|placed| {
             check_outputs(&placed, writes, options)?;
             Ok(placed)
         });
@@ -212,7 +167,9 @@ fn in_place(
     }
     made.place(problem);
     if let Some(nodes) = made.nodes.as_ref().filter(|_| problem.placement().is_elsewhere()) {
-        nodes.place(&made.grid)?;
+        let [x, y] = nodes.nodes();
+        x.upload(&made.grid.x)?;
+        y.upload(&made.grid.y)?;
         machine.rest()?;
     }
     Ok(())

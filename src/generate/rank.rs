@@ -1,16 +1,18 @@
 //! A solve on one backend, which has the whole grid or, as one of several ranks, a band of its columns.
 //! All ranks do the same, in the same order.
 
+use std::any::Any;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
 
 use super::restart::{identity, unknowns};
-use super::result::{DeviceNodes, LinearSystem};
+use super::result::LinearSystem;
 use crate::backend::cpu::CpuBackend;
+use crate::backend::cuda::CudaGrid;
 use crate::backend::{
     Bands, DeviceError, EllipticBackend, LevelSize, MultigridBackend, Real, Receivers,
 };
@@ -65,7 +67,7 @@ pub(super) struct RankResult {
     pub(super) report: NewtonReport,
     pub(super) quality: Quality,
     pub(super) system: Option<LinearSystem>,
-    pub(super) nodes: Option<DeviceNodes>,
+    pub(super) nodes: Option<Arc<CudaGrid>>,
 }
 
 impl<'a> Host<'a> {
@@ -219,7 +221,8 @@ where
         return Ok(Some(RankResult { report, quality: Quality::default(), system, nodes: None }));
     };
     let quality = log.timed("quality", |_| backend.measure(&nodes))?;
-    let nodes = keep_nodes.then(|| DeviceNodes::of(nodes)).flatten();
+    let nodes: Box<dyn Any> = Box::new(nodes);
+    let nodes = nodes.downcast::<CudaGrid>().ok().filter(|_| keep_nodes).map(Arc::from);
     Ok(Some(RankResult { report, quality, system, nodes }))
 }
 

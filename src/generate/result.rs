@@ -1,12 +1,8 @@
 //! A grid, how good it is, and how it was made.
 
-use std::any::Any;
-use std::ops::Deref;
-use std::path::PathBuf;
+use std::iter;
 use std::sync::Arc;
-use std::{fmt, iter};
 
-use crate::backend::DeviceError;
 use crate::backend::cpu::CpuBackend;
 use crate::backend::cuda::CudaGrid;
 use crate::cascade::{SolvedBlock, passage_blocks};
@@ -25,7 +21,6 @@ use crate::solver::NewtonStop;
 use crate::solver::history::History;
 use crate::solver::newton::NewtonReport;
 use crate::sparse::Csr;
-use crate::viewer::Scene;
 
 /// The linear system A x = b of a Newton step: A is the Jacobian, b the residual with its sign changed.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,7 +32,7 @@ pub struct LinearSystem {
 }
 
 /// A grid and how good it is.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct GridResult {
     /// The case with every default, as the section settled it: it makes the same grid.
@@ -63,10 +58,6 @@ pub struct GridResult {
     pub stop: NewtonStop,
     /// The Newton steps.
     pub history: History,
-    /// Files written.
-    pub files: Vec<PathBuf>,
-    /// Files of an earlier run that were removed.
-    pub removed: Vec<PathBuf>,
     /// Notes for the user, one sentence each.
     pub notices: Vec<String>,
     /// Unusual events of the solve, such as a restart of the Krylov method, one sentence each.
@@ -78,8 +69,9 @@ pub struct GridResult {
     pub state: Vec<f64>,
     /// The linear system of the Newton step that was to be exported.
     pub system: Option<LinearSystem>,
-    /// The nodes on the GPU that computed them, where [`RunOptions::keep_on_device`] is set.
-    pub nodes: Option<DeviceNodes>,
+    /// The nodes on the GPU that computed them, for programs that go on there, where [`RunOptions::keep_on_device`] is
+    /// set. Their memory is freed with the last clone.
+    pub nodes: Option<Arc<CudaGrid>>,
     /// The problem that was solved, or the one of its retry plan that gave the grid.
     pub(super) problem: Problem,
 }
@@ -123,13 +115,6 @@ impl GridResult {
     pub fn box_walls(&self, grid: &Grid) -> Option<[f64; 2]> {
         let chord = self.case.geometry.length();
         grid.box_wall_heights().map(|heights| heights.map(|height| height / chord))
-    }
-
-    /// The grid and its other blocks for the viewer; lengths are in chords.
-    pub fn scene(&self) -> Scene<'_> {
-        let zones = self.mesh().zones.into_iter().map(|zone| (zone.name, zone.grid)).collect();
-        let unit = self.case.geometry.length();
-        Scene { name: &self.case.name, unit, zones, before: Vec::new() }
     }
 
     /// The grid and its other blocks: the one behind a base, or those of a cascade.
@@ -285,8 +270,6 @@ impl GridResult {
             quality,
             stop,
             history,
-            files: Vec::new(),
-            removed: Vec::new(),
             notices,
             events,
             timing: Timing::default(),
@@ -307,50 +290,4 @@ pub(super) fn of_first(job: Option<&Job>, verdict: Verdict) -> Result<Verdict, R
     // Numbers and texts can always be written.
     let sent = job.broadcast(serde_json::to_vec(&verdict).unwrap_or_default())?;
     Ok(serde_json::from_slice(&sent).unwrap_or(verdict))
-}
-
-/// The nodes of a grid where a GPU has computed them, for programs that go on there. The memory is freed
-/// with the last of these.
-#[derive(Clone)]
-pub struct DeviceNodes(Arc<CudaGrid>);
-
-impl From<Arc<CudaGrid>> for DeviceNodes {
-    fn from(nodes: Arc<CudaGrid>) -> Self {
-        Self(nodes)
-    }
-}
-
-impl DeviceNodes {
-    /// The nodes of a backend's grid, if it is one of a GPU.
-    pub(super) fn of(nodes: impl Any) -> Option<Self> {
-        let nodes: Box<dyn Any> = Box::new(nodes);
-        nodes.downcast().ok().map(|grid| Self(Arc::new(*grid)))
-    }
-
-    /// x and y ← those of the grid on the host.
-    pub(super) fn place(&self, grid: &Grid) -> Result<(), DeviceError> {
-        let [x, y] = self.0.nodes();
-        x.upload(&grid.x)?;
-        y.upload(&grid.y)
-    }
-}
-
-impl Deref for DeviceNodes {
-    type Target = CudaGrid;
-
-    fn deref(&self) -> &CudaGrid {
-        &self.0
-    }
-}
-
-impl PartialEq for DeviceNodes {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-impl fmt::Debug for DeviceNodes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("DeviceNodes").field(&self.0.size()).finish()
-    }
 }

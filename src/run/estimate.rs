@@ -2,7 +2,7 @@
 
 use crate::backend::DeviceError;
 use crate::backend::cuda::{MemoryEstimate, PreconditionerStorage};
-use crate::case::{Case, PlacedCase, Problem};
+use crate::case::{Case, PlacedCase};
 use crate::memory;
 use crate::solver::linear::Precision;
 use crate::solver::precond::Kind;
@@ -49,24 +49,20 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Estimates what a run of this problem, that of [`Case::settle`], would take. Nothing is solved or written.
-    pub fn of(problem: &Problem) -> Self {
-        let own = of_problem(problem);
-        let (memory_bytes, cpu_seconds) =
-            (BYTES_BESIDE + own.memory_bytes, SECONDS_BESIDE + own.cpu_seconds);
-        Self { memory_bytes, cpu_seconds, ..own }
-    }
-}
-
-/// Estimated cost of a solve of a problem.
-pub(crate) fn of_problem(problem: &Problem) -> Estimate {
-    let case = &problem.case;
-    let points = points(case);
-    Estimate {
-        points,
-        memory_bytes: memory_bytes(case),
-        cpu_seconds: points as f64 * SECONDS,
-        notices: problem.notices.clone(),
+    /// Estimates what a run of this case would take; refused where its background does not fit.
+    pub(crate) fn of(placed: &PlacedCase) -> Result<Self, DeviceError> {
+        let mut all = of_background(placed)?;
+        for problem in placed.elements.iter().map(|element| &element.problem) {
+            let (case, points) = (&problem.case, points(&problem.case));
+            all.points += points;
+            all.memory_bytes += memory_bytes(case);
+            all.cpu_seconds += points as f64 * SECONDS;
+            all.notices.extend(problem.notices.iter().map(|notice| match placed.section() {
+                Some(_) => notice.clone(),
+                None => format!("{}: {notice}", case.name),
+            }));
+        }
+        Ok(all)
     }
 }
 

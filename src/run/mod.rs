@@ -11,7 +11,7 @@ use std::path::Path;
 
 pub(crate) use self::choice::{Closing, Opening, gpus_of, needs_several};
 pub use self::estimate::{CROSSOVER, Estimate};
-pub(crate) use self::estimate::{demand, memory_bytes, of_background, of_problem};
+pub(crate) use self::estimate::{demand, memory_bytes, of_background};
 pub use self::machine::{BackendChoice, Machine};
 pub(crate) use self::machine::{Opened, on_each, thread_pool};
 pub(crate) use self::options::RunLog;

@@ -64,7 +64,7 @@ fn python_reads_meshes_and_report() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let outcome = run(&small(), &on_the_cpu(folder.path()), &mut ()).unwrap();
+    let outcome = run(&small().into(), &on_the_cpu(folder.path()), &mut ()).unwrap().into_section();
     assert!(outcome.converged());
 
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/read.py");
@@ -82,7 +82,7 @@ fn python_reads_meshes_and_report() {
 #[test]
 fn a_grid_in_memory_is_the_one_that_is_written() {
     let folder = tempfile::tempdir().unwrap();
-    let written = run(&small(), &on_the_cpu(folder.path()), &mut ()).unwrap();
+    let written = run(&small().into(), &on_the_cpu(folder.path()), &mut ()).unwrap().into_section();
 
     let elsewhere = folder.path().join("none");
     let made = make_grid(&small(), &on_the_cpu(&elsewhere), &mut ()).unwrap();
@@ -111,7 +111,7 @@ fn a_library_run_ends_where_its_caller_wants() {
     let folder = tempfile::tempdir().unwrap();
     let end_after = |questions| {
         let mut progress = Impatient(std::cell::Cell::new(questions));
-        run(&small(), &on_the_cpu(folder.path()), &mut progress).unwrap_err()
+        run(&small().into(), &on_the_cpu(folder.path()), &mut progress).unwrap_err()
     };
 
     let before = end_after(1);

@@ -31,7 +31,8 @@ fn run(device: Arc<dyn Device>, sets: &[(&str, &str)], output: &Path) -> Result<
     let case = with("geometry.naca = '2412'", sets);
     let backend = CudaBackend::new(device)?;
     let options = RunOptions::new(output.to_path_buf());
-    run_on(Machine::Cuda(Box::new(backend)), &case, &options, &mut ())
+    let made = run_on(Machine::Cuda(Box::new(backend)), &case.into(), &options, &mut ())?;
+    Ok(made.into_section())
 }
 
 fn names(folder: &Path) -> Vec<String> {

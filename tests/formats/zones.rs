@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use gridgen::case::CaseFile;
 use gridgen::formats::{FORMATS, Format, Holds, MeshFile};
-use gridgen::generate::{BackendChoice, RunOptions, RunResult, run_file};
+use gridgen::generate::{BackendChoice, RunOptions, RunResult, run};
 use gridgen::grid::Grid;
 use hdf5_pure::{File, Group};
 use support::documents;
@@ -48,7 +48,7 @@ fn made_in(folder: &Path, more: &str) -> RunResult {
     let mut options = RunOptions::new(folder.to_path_buf());
     options.backend = BackendChoice::Cpu;
     options.force = true;
-    let made = run_file(&case, &options, &mut ()).unwrap();
+    let made = run(&case, &options, &mut ()).unwrap();
     assert!(made.is_good(), "{}", made.verdict);
     made
 }

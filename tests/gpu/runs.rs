@@ -60,7 +60,8 @@ fn results(folder: &Path) -> (Vec<String>, Vec<u8>) {
 #[test]
 #[ignore = "needs two GPUs: cargo test --features gpu-tests --test gpu -- --include-ignored"]
 fn an_interrupted_run_on_two_gpus_goes_on_to_the_same_bits() {
-    let (case, folders) = (case("2412"), [(); 3].map(|()| tempfile::tempdir().unwrap()));
+    let case = CaseFile::from(case("2412"));
+    let folders = [(); 3].map(|()| tempfile::tempdir().unwrap());
     let [whole, other, alone] = folders.each_ref().map(tempfile::TempDir::path);
     run(&case, &options(whole, &[0, 1]), &mut ()).unwrap();
 
@@ -73,7 +74,7 @@ fn an_interrupted_run_on_two_gpus_goes_on_to_the_same_bits() {
         fs::write(&from, &kept).unwrap();
         let mut options = options(folder, devices);
         options.restart = Some(from);
-        run(&case, &options, &mut ()).unwrap()
+        run(&case, &options, &mut ()).unwrap().into_section()
     };
     go_on(other, &[0, 1]);
     // The file has the state of the whole grid.
@@ -121,7 +122,7 @@ fn a_case_that_cannot_be_meshed_leaves_its_machine_to_the_next() {
     let closed = "name = \"c\"\n[geometry]\nnaca = \"63-215\"\ntrailing_edge = \"blunt\"\n";
 
     for (case, good) in [(support::cases::case(closed), false), (case("2412"), true)] {
-        assert_eq!(run(&case, &options, &mut ()).is_ok(), good);
+        assert_eq!(run(&case.into(), &options, &mut ()).is_ok(), good);
         assert_eq!(format!("{pool:?}"), "MachinePool { jobs: 1, idle: 1 }");
     }
 }

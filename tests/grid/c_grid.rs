@@ -207,8 +207,9 @@ fn a_long_wedge_is_in_the_report_and_a_finding() {
             options
         };
 
-        let made = run(&case, &options(false), &mut ()).unwrap();
-        let strict = run(&case, &options(true), &mut ()).unwrap();
+        let [made, strict] = [false, true].map(|strict| {
+            run(&case.clone().into(), &options(strict), &mut ()).unwrap().into_section()
+        });
 
         let tip = made.grid.point(24, 0)[0];
         let length = report(folder.path())["wedge"].as_f64().unwrap();

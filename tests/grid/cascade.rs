@@ -226,7 +226,8 @@ fn written(span_cells: usize) -> &'static (GridResult, PathBuf) {
         let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("compressor{cells}"));
         let mut options = RunOptions::new(folder.clone());
         options.backend = BackendChoice::Cpu;
-        let made = run(&shipped("compressor.toml", &set), &options, &mut ()).unwrap();
+        let case = shipped("compressor.toml", &set).into();
+        let made = run(&case, &options, &mut ()).unwrap().into_section();
         assert!(made.is_good(), "{}", made.verdict);
         (made, folder)
     })

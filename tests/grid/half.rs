@@ -7,7 +7,7 @@ use std::path::Path;
 use gridgen::case::Case;
 use gridgen::error::{Error, ErrorClass};
 use gridgen::formats;
-use gridgen::generate::{Estimate, GridResult};
+use gridgen::generate::{GridResult, check_case};
 use gridgen::geometry::contour_from_bytes;
 use gridgen::grid::{Grid, Symmetry, Topology};
 
@@ -203,5 +203,5 @@ fn half_a_grid_has_a_family() {
 fn an_estimate_counts_the_points_of_the_whole() {
     let case = case("geometry.naca = \"0012\"\n[grid]\ntopology = \"half\"\nni = 65\nnj = 33\n");
 
-    assert_eq!(Estimate::of(&case.settle().unwrap()).points, 129 * 33);
+    assert_eq!(check_case(&case.into()).unwrap().1.points, 129 * 33);
 }

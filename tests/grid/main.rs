@@ -87,7 +87,7 @@ fn family(case: &Case, grids: u32) -> Result<Family, Error> {
     options.grids = grids;
     let mut case = case.clone();
     (case.output.pictures, case.output.report) = (false, false);
-    let made = run(&case, &options, &mut ())?;
+    let made = run(&case.into(), &options, &mut ())?.into_section();
     Ok(Family { made, folder })
 }
 

@@ -432,7 +432,7 @@ fn elements_of_random_riggings_are_gridded() {
                 .map(|(i, p)| (made.grid.x[i] - p[0]).hypot(made.grid.y[i] - p[1]));
             assert!(off.fold(0.0, f64::max) < 1e-12, "the grid stands where its wall does");
         }
-        let (_, _, before) = gridgen::generate::check_assembly(&case).unwrap();
+        let (_, _, before) = gridgen::generate::check_case(&case).unwrap();
         // A front may or may not advance from an orphan, which makes the results differ.
         let all = before.zones.iter().chain(&made.checks.zones);
         if all.map(|zone| zone.orphans).sum::<usize>() > 0 {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::{env, fs};
 
 use gridgen::backend::cuda::JobRank;
-use gridgen::case::Case;
+use gridgen::case::CaseFile;
 use gridgen::generate::{Machine, RunOptions};
 use gridgen::internals::generate::run_on;
 use gridgen::ranks::Job;
@@ -48,8 +48,9 @@ fn be_a_rank() {
     ];
     let sets: Vec<_> = sets.map(|(key, value)| (key.to_owned(), value)).into();
     let text = "[geometry]\nnaca = \"2412\"\n";
-    let case = Case::from_toml(text, Path::new("wing.toml"), &sets).unwrap();
-    let made = run_on(Machine::Ranks(Box::new(ranks)), &case, &options, &mut ()).unwrap();
+    let case = CaseFile::from_toml(text, Path::new("wing.toml"), &sets).unwrap();
+    let made =
+        run_on(Machine::Ranks(Box::new(ranks)), &case, &options, &mut ()).unwrap().into_section();
     assert_eq!(made.history.newton_iterations(), 1, "{}", made.stop);
     assert_eq!(made.state.is_empty(), rank > 0);
     fs::write(folder.join(format!("{rank}.txt")), largest().to_string()).unwrap();

@@ -181,8 +181,10 @@ fn work(words: &[&str], job: &Arc<Job>, folder: &Path) -> Result<String, Error> 
     options.restart = (words[0] == "go-on").then(|| folder.join("out/restart.bin"));
     options.restart_every = Duration::ZERO;
     options.grids = grids(words[1]);
-    let result = run_on(Machine::Ranks(ranks), &case(words[1]), &options, &mut watch)?;
-    assert_eq!([result.files.is_empty(), result.grid.x.is_empty()], [!job.is_first(); 2]);
+    let made = run_on(Machine::Ranks(ranks), &case(words[1]).into(), &options, &mut watch)?;
+    let files = made.files.clone();
+    let result = made.into_section();
+    assert_eq!([files.is_empty(), result.grid.x.is_empty()], [!job.is_first(); 2]);
     Ok(history(&result))
 }
 
@@ -251,8 +253,9 @@ fn grids_of_processes_are_those_of_threads_to_the_last_bit() {
         let mut options = RunOptions::new(of_threads.path().join("out"));
         options.grids = grids(name);
 
-        let expected =
-            run_on(Machine::Ranks(threads(size)), &case(name), &options, &mut ()).unwrap();
+        let expected = run_on(Machine::Ranks(threads(size)), &case(name).into(), &options, &mut ())
+            .unwrap()
+            .into_section();
         assert!(expected.converged(), "{name}: {}", expected.stop);
 
         let (codes, said) = ended(size, processes.path(), &format!("run {name}"));
@@ -272,7 +275,9 @@ fn grids_of_processes_are_those_of_threads_to_the_last_bit() {
 fn any_rank_stops_all_and_any_number_goes_on() {
     let [folder, whole] = [(); 2].map(|()| tempfile::tempdir().unwrap());
     let options = RunOptions::new(whole.path().join("out"));
-    let expected = run_on(Machine::Ranks(threads(3)), &case("O"), &options, &mut ()).unwrap();
+    let expected = run_on(Machine::Ranks(threads(3)), &case("O").into(), &options, &mut ())
+        .unwrap()
+        .into_section();
 
     let (codes, said) = ended(3, folder.path(), "stop O");
     assert_eq!(codes, [Some(130); 3], "{said:?}");
@@ -289,7 +294,9 @@ fn any_rank_stops_all_and_any_number_goes_on() {
     options.restart = Some(kept);
     options.force = true;
 
-    let threads = run_on(Machine::Ranks(threads(2)), &case("O"), &options, &mut ()).unwrap();
+    let threads = run_on(Machine::Ranks(threads(2)), &case("O").into(), &options, &mut ())
+        .unwrap()
+        .into_section();
     assert_eq!(said[0], history(&threads));
     let mesh = |folder: &Path| fs::read(folder.join("out/mesh.vts")).unwrap();
     assert!(mesh(folder.path()) == mesh(whole.path()));

@@ -8,6 +8,7 @@ use crate::backend::cuda::launch::constants::{COLUMNS_HELD, COLUMNS_OPEN, COLUMN
 use crate::backend::cuda::launch::shared::{self, HeldColumns};
 use crate::backend::cuda::launch::{LaunchShape, Result, launch};
 use crate::grid::{Grid, Seam, Topology};
+use std::fmt;
 use std::ops::Range;
 
 /// The columns of a grid that a device holds.
@@ -123,6 +124,12 @@ pub struct CudaGrid {
     pub(crate) line: Grid,
     pub(crate) x: Buffer<f64>,
     pub(crate) y: Buffer<f64>,
+}
+
+impl fmt::Debug for CudaGrid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("CudaGrid").field(&self.size()).finish()
+    }
 }
 
 impl CudaGrid {
