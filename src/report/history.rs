@@ -4,7 +4,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use super::plot::{Axis, Rule, RuleAt, Stroke, XyCurve, XyFigure, XyLine, XyPanel};
+use super::plot::{Axis, Rule, Stroke, XyCurve, XyFigure, XyLine, XyPanel};
 use crate::files::{IoError, atomic};
 use crate::solver::history::History;
 
@@ -128,7 +128,7 @@ fn curve(line: XyLine, points: impl IntoIterator<Item = [f64; 2]>) -> XyCurve {
 }
 
 fn panel([x, y]: [&str; 2], curves: Vec<XyCurve>, tolerance: f64) -> XyPanel {
-    let rule = Rule { at: RuleAt::Y(tolerance), colour: TOLERANCE.colour, text: String::new() };
+    let rule = Rule { y: tolerance, colour: TOLERANCE.colour, text: String::new() };
     XyPanel {
         axes: [
             Axis { name: x.to_owned(), logarithmic: false },

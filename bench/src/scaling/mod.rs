@@ -1,13 +1,12 @@
 //! Scaling: a fixed problem, or a fixed share of one for each GPU, on growing numbers of GPUs.
 
 mod cited;
-mod liu_zhong_chen;
 #[cfg(feature = "cuda")]
 mod measure;
 mod picture;
 mod report;
 
-pub(crate) use liu_zhong_chen::CITED;
+pub(crate) use cited::CITED;
 #[cfg(feature = "cuda")]
 pub(crate) use measure::counts;
 #[cfg(feature = "cuda")]

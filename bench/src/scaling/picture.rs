@@ -4,7 +4,7 @@ use super::report::{Records, Solved};
 use super::{CITED, Growth, ScalingRun};
 use crate::Size;
 use crate::results::points;
-use gridgen::report::plot::{Axis, Rule, RuleAt, Stroke, XyCurve, XyFigure, XyLine, XyPanel};
+use gridgen::report::plot::{Axis, Rule, Stroke, XyCurve, XyFigure, XyLine, XyPanel};
 use gridgen::solver::precond::Kind;
 
 /// A quantity that a panel shows against the number of unknowns.
@@ -33,17 +33,16 @@ impl Measure {
     pub(crate) fn panel(&self) -> XyPanel {
         let share = 100.0 * CITED.share.1;
         let text = format!("{}: {share:.0} %", CITED.name);
-        let share = Rule { at: RuleAt::Y(share), colour: None, text };
+        let share = Rule { y: share, colour: None, text };
         let rules = if self.logarithmic { Vec::new() } else { vec![share] };
         against_unknowns(self.caption, self.logarithmic, rules)
     }
 }
 
 /// A panel without curves.
-fn against_unknowns(caption: &str, logarithmic: bool, mut rules: Vec<Rule>) -> XyPanel {
+fn against_unknowns(caption: &str, logarithmic: bool, rules: Vec<Rule>) -> XyPanel {
     let unknowns = Axis { name: "unknowns".to_owned(), logarithmic: true };
     let axes = [unknowns, Axis { name: String::new(), logarithmic }];
-    rules.push(CITED.largest());
     XyPanel { caption: caption.to_owned(), axes, curves: Vec::new(), rules }
 }
 
@@ -73,7 +72,7 @@ impl Records<'_> {
         };
         let speed_up = |caption: &str, k: usize, cited: [(usize, f64); 2]| {
             let rules = cited.map(|(count, times)| Rule {
-                at: RuleAt::Y(times),
+                y: times,
                 colour: gpus.iter().position(|&known| known == count),
                 text: format!("{}: {times} on {count} GPUs", CITED.name),
             });

@@ -16,4 +16,4 @@ pub(super) use self::picture::DrawError;
 pub use self::picture::Picture;
 pub use self::quality::histogram;
 pub use self::views::{Artifacts, airfoil, compared};
-pub use self::xy::{Axis, Rule, RuleAt, Stroke, XyCurve, XyFigure, XyLine, XyPanel};
+pub use self::xy::{Axis, Rule, Stroke, XyCurve, XyFigure, XyLine, XyPanel};

@@ -95,34 +95,15 @@ pub struct XyCurve {
     pub points: Vec<[f64; 2]>,
 }
 
-/// A dashed line across a panel.
+/// A level dashed line across a panel.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rule {
-    /// Position: at this x, or at this y.
-    pub at: RuleAt,
+    /// Its place on the axis y.
+    pub y: f64,
     /// Number of its colour, of four; none for grey.
     pub colour: Option<usize>,
     /// Text on the rule.
     pub text: String,
-}
-
-/// Place of a rule.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum RuleAt {
-    /// Upright, at this x.
-    X(f64),
-    /// Level, at this y.
-    Y(f64),
-}
-
-impl RuleAt {
-    /// The axis that it stands on, and the place there.
-    fn axis(self) -> (usize, f64) {
-        match self {
-            Self::X(at) => (0, at),
-            Self::Y(at) => (1, at),
-        }
-    }
 }
 
 impl XyFigure {
@@ -202,8 +183,8 @@ impl XyPanel {
     /// The range shown by the panel, in the scales of the axes.
     fn window(&self, curves: &[Vec<[f64; 2]>]) -> Window {
         let extent = |d: usize| {
-            let rules = self.rules.iter().map(|rule| rule.at.axis()).filter(|(axis, _)| *axis == d);
-            let rules = rules.filter_map(|(_, at)| self.axes[d].place(at));
+            let rules = self.rules.iter().filter(|_| d == 1);
+            let rules = rules.filter_map(|rule| self.axes[1].place(rule.y));
             let points = curves.iter().flatten().map(|point| point[d]);
             points.chain(rules).fold(None, |extent: Option<[f64; 2]>, at| {
                 Some(extent.map_or([at; 2], |[low, high]| [low.min(at), high.max(at)]))
@@ -240,12 +221,8 @@ impl XyPanel {
     }
 
     fn draw_rule(&self, picture: &mut Picture, panel: &PlotPanel, rule: &Rule) {
-        let (d, at) = rule.at.axis();
-        let Some(at) = self.axes[d].place(at) else { return };
-        let ends = [panel.window.low, panel.window.high].map(|mut end| {
-            end[d] = at;
-            panel.pixel(end)
-        });
+        let Some(y) = self.axes[1].place(rule.y) else { return };
+        let ends = [panel.window.low, panel.window.high].map(|[x, _]| panel.pixel([x, y]));
         picture.dashes(ends, DASHES, shade(rule.colour), 1.2);
         let above = [ends[0][0] + 6.0, ends[0][1] - 3.0];
         picture.text(&rule.text, above, (LABEL_SIZE - 2.0, LEFT_BOTTOM), palette::LABEL);
