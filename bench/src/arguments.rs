@@ -3,23 +3,19 @@
 mod solvers;
 
 use std::path::PathBuf;
-use std::process::Command;
 
-use clap::builder::RangedU64ValueParser;
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use gridgen::backend::DeviceError;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::cuda::CudaBackend;
 use gridgen::error::Error;
 use gridgen::generate::{BackendChoice, RunOptions};
 use gridgen_bench::{
-    Results, Size, crossover, kernels, matrix_market, newton, runs, timed_run, writing,
+    Results, Size, TIMED_RUN, crossover, kernels, matrix_market, newton, runs, timed_run, writing,
 };
 
 use self::solvers::SolverArguments;
-
-/// Name of the hidden subcommand that runs one case to be timed.
-const TIMED_RUN: &str = "timed-run";
 
 /// Measurements of gridgen.
 ///
@@ -100,22 +96,19 @@ struct GridArguments {
 #[derive(Debug, Args)]
 pub(crate) struct Place {
     /// Machine to compute on; auto takes a GPU if there is one.
-    #[arg(long, value_enum, default_value_t = Backend::Auto)]
-    backend: Backend,
+    #[arg(long, default_value = "auto", value_parser = backend())]
+    backend: BackendChoice,
     /// GPU to use, by number.
     #[arg(long, value_name = "N", default_value_t = 0)]
     device: usize,
 }
 
-/// Values of `--backend`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Backend {
-    /// A GPU, if there is one that can be used; else the CPU.
-    Auto,
-    /// The CPU.
-    Cpu,
-    /// An NVIDIA GPU.
-    Cuda,
+fn backend() -> impl TypedValueParser<Value = BackendChoice> {
+    PossibleValuesParser::new(["auto", "cpu", "cuda"]).map(|word| match &*word {
+        "cpu" => BackendChoice::Cpu,
+        "cuda" => BackendChoice::Cuda,
+        _ => BackendChoice::Auto,
+    })
 }
 
 /// The backend after it has been opened.
@@ -192,14 +185,7 @@ impl Subject {
             Self::MatrixMarket { rows } => matrix_market(*rows),
             Self::Scaling(arguments) => arguments.measure(),
             Self::Solvers(arguments) => arguments.measure(),
-            Self::Crossover { sizes, device } => {
-                let program = || {
-                    let mut command = Command::new(std::env::current_exe()?);
-                    command.arg(TIMED_RUN);
-                    Ok(command)
-                };
-                Ok(crossover(sizes.as_deref(), *device, &program)?)
-            }
+            Self::Crossover { sizes, device } => Ok(crossover(sizes.as_deref(), *device)?),
             Self::TimedRun { case, folder, device } => {
                 timed_run(case, folder, *device).map(|()| Results::default())
             }
@@ -210,23 +196,18 @@ impl Subject {
 impl Place {
     /// Options of a whole run.
     fn options(&self) -> RunOptions {
-        let backend = match self.backend {
-            Backend::Auto => BackendChoice::Auto,
-            Backend::Cpu => BackendChoice::Cpu,
-            Backend::Cuda => BackendChoice::Cuda,
-        };
         let mut options = RunOptions::default();
-        options.backend = backend;
-        options.devices = (self.backend == Backend::Cuda).then(|| vec![self.device]);
+        options.backend = self.backend;
+        options.devices = (self.backend == BackendChoice::Cuda).then(|| vec![self.device]);
         options
     }
 
     fn open(&self) -> Result<Opened, DeviceError> {
         let open = || CudaBackend::open(self.device, usize::MAX).map(Box::new).map(Opened::Cuda);
         match self.backend {
-            Backend::Cpu => Ok(Opened::Cpu(CpuBackend)),
-            Backend::Cuda => open(),
-            Backend::Auto => Ok(open().unwrap_or(Opened::Cpu(CpuBackend))),
+            BackendChoice::Cpu => Ok(Opened::Cpu(CpuBackend)),
+            BackendChoice::Cuda => open(),
+            BackendChoice::Auto => Ok(open().unwrap_or(Opened::Cpu(CpuBackend))),
         }
     }
 }

@@ -18,6 +18,9 @@ use super::{Results, Size, Table};
 const SIZES: [Size; 7] =
     [(129, 65), (257, 129), (385, 193), (513, 257), (769, 385), (1025, 513), (2049, 1025)];
 
+/// Name of the hidden command that runs one case to be timed.
+pub const TIMED_RUN: &str = "timed-run";
+
 /// Runs of each size on each machine, alternating; the fastest counts.
 const RUNS: usize = 3;
 
@@ -30,17 +33,13 @@ struct Measured {
     gpu: f64,
 }
 
-/// The table of runs on the CPU and on a GPU. Each run is a process, whose command `program` makes; it must
-/// call [`timed_run`] with the case file, the folder and the device given by its arguments. Kernels are
-/// compiled before the runs.
+/// The table of runs on the CPU and on a GPU. Each run is a process of this program with the command [`TIMED_RUN`], which
+/// calls [`timed_run`] with the case file, the folder and the device given by its arguments. Kernels are compiled before
+/// the runs.
 ///
 /// # Errors
 /// If the GPU cannot be used, or a run fails.
-pub fn crossover(
-    sizes: Option<&[Size]>,
-    device: usize,
-    program: &dyn Fn() -> std::io::Result<Command>,
-) -> Result<Results, DeviceError> {
+pub fn crossover(sizes: Option<&[Size]>, device: usize) -> Result<Results, DeviceError> {
     // Compiles the kernels into the cache that the runs use, and reports any error of the GPU.
     let name = CudaBackend::open(device, 0)?.device().name().to_owned();
     let columns = ["points", "on the CPU, s", "on the GPU, s", "speed-up"];
@@ -51,7 +50,7 @@ pub fn crossover(
             Measured { points: size.0 * size.1, cpu: f64::INFINITY, gpu: f64::INFINITY };
         // The first runs fill the system's file cache and do not count.
         for run in 0..=RUNS {
-            let [cpu, gpu] = [None, Some(device)].map(|device| seconds(size, device, program));
+            let [cpu, gpu] = [None, Some(device)].map(|device| seconds(size, device));
             let (cpu, gpu) = (cpu?, gpu?);
             if run > 0 {
                 (fastest.cpu, fastest.gpu) = (fastest.cpu.min(cpu), fastest.gpu.min(gpu));
@@ -83,6 +82,7 @@ pub fn timed_run(case: &Path, output: &Path, device: Option<usize>) -> Result<()
     // The result is not used: a grid that did not converge took its time, too.
     run(&CaseFile::from_file(case, &[])?, &options, &mut ()).map(drop)
 }
+
 /// The crossover in words.
 fn verdict(all: &[Measured]) -> String {
     match faster_from(all) {
@@ -107,11 +107,7 @@ fn faster_from(all: &[Measured]) -> Option<usize> {
 }
 
 /// Seconds of one run on the CPU, or on a GPU.
-fn seconds(
-    (ni, nj): Size,
-    device: Option<usize>,
-    program: &dyn Fn() -> std::io::Result<Command>,
-) -> Result<f64, DeviceError> {
+fn seconds((ni, nj): Size, device: Option<usize>) -> Result<f64, DeviceError> {
     let failed = |reason: String| DeviceError::Call {
         device: device.map_or_else(|| "the CPU".to_owned(), |device| format!("GPU {device}")),
         operation: "a run to be timed",
@@ -126,8 +122,8 @@ fn seconds(
              [output]\npictures = false\nreport = false\nformats = [\"vts\"]\n"
         );
         std::fs::write(&file, case)?;
-        let mut command = program()?;
-        command.arg(file).arg(folder.path().join("timed"));
+        let mut command = Command::new(std::env::current_exe()?);
+        command.arg(TIMED_RUN).arg(file).arg(folder.path().join("timed"));
         command.args(device.map(|device| device.to_string()));
         let started = Instant::now();
         let output = command.output()?;

@@ -16,7 +16,7 @@ pub mod solvers;
 mod timing;
 
 pub use backend::{BenchBackend, VendorLibrary, VendorWork, Work};
-pub use crossover::{crossover, timed_run};
+pub use crossover::{TIMED_RUN, crossover, timed_run};
 pub use files::{matrix_market, writing};
 pub use kernels::kernels;
 pub use matrices::Generated;

@@ -95,14 +95,6 @@ impl Session {
     fn check(&self, status: sys::cusparseStatus_t) -> Result<(), DeviceError> {
         status.result().map_err(|error| failed(&self.device, error))
     }
-
-    /// The version of the library.
-    fn version(&self) -> Result<i32, DeviceError> {
-        let mut version = 0;
-        // SAFETY: the handle is valid.
-        self.check(unsafe { sys::cusparseGetVersion(self.handle, &raw mut version) })?;
-        Ok(version)
-    }
 }
 
 impl Drop for Session {

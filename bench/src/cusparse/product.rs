@@ -7,8 +7,6 @@ use gridgen::backend::{DeviceError, Real};
 use gridgen::sparse::Csr;
 use std::sync::Arc;
 
-/// First version in which a product can be prepared.
-const PREPARED_FROM: i32 = 12_400;
 /// Rows of a slice.
 const SLICE: usize = 32;
 
@@ -39,7 +37,8 @@ impl<T: Real> SparseProduct<T> {
         a: &Csr,
         storage: Storage,
     ) -> Result<Self, DeviceError> {
-        let session = Session::open(device, &[c"cusparseSpMV", c"cusparseCreateSlicedEll"])?;
+        let needed = [c"cusparseSpMV", c"cusparseSpMV_preprocess", c"cusparseCreateSlicedEll"];
+        let session = Session::open(device, &needed)?;
         let (x, y) = (Buffer::<T>::zeros(device, a.rows())?, Buffer::zeros(device, a.rows())?);
         let vectors = Vectors::new(&session, &x, &y)?;
         let (arrays, matrix, algorithm) = match storage {
@@ -80,9 +79,6 @@ impl<T: Real> SparseProduct<T> {
         };
         self.session.check(status)?;
         self.work = Buffer::zeros(&self.session.device, bytes)?;
-        if self.session.version()? < PREPARED_FROM {
-            return Ok(());
-        }
         // SAFETY: see above; the work space has the requested size.
         let status = unsafe {
             sys::cusparseSpMV_preprocess(

@@ -2,13 +2,16 @@
 
 mod circuits;
 mod fields;
-mod jacobians;
-mod random;
 
-pub(crate) use jacobians::jacobian;
-pub(crate) use random::Random;
-
+use crate::newton::timed;
+use crate::{BenchBackend, Size, ellipses};
+use gridgen::backend::EllipticData;
+use gridgen::elliptic::GridProblem;
+use gridgen::solver::precond::{Kind, MultigridSettings};
+use gridgen::solver::{NonlinearProblem, SolverError};
 use gridgen::sparse::Csr;
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 /// A generated matrix that resembles one of the SuiteSparse collection measured by Wang and Liu (2022).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,6 +70,44 @@ impl Generated {
             Self::G3Circuit => circuits::network(side(1259, 2.0)),
             Self::ParabolicFem => fields::elements([1025, 513].map(|n| side(n, 2.0))),
         }
+    }
+}
+
+/// The Jacobian of the grid of ellipses after `steps` Newton steps, scaled by rows, with a frozen wall.
+pub(crate) fn jacobian<B: BenchBackend>(
+    backend: &B,
+    (ni, nj): Size,
+    steps: usize,
+) -> Result<Csr, SolverError> {
+    let data = EllipticData { walls: Default::default(), ..ellipses(ni, nj) };
+    let (state, mut u) = backend.elliptic(&data)?;
+    let mut problem = GridProblem::<B, f64>::new(backend, state, data.walls[0].is_some())?;
+    if steps > 0 {
+        let multigrid = (Kind::Multigrid, MultigridSettings::default());
+        let _ = timed(backend, (&mut problem, &mut u), multigrid, (1e-13, steps))?;
+    }
+    let mut f = backend.zeros(problem.unknowns())?;
+    problem.residual(backend, &u, &mut f)?;
+    Ok(problem.linearise(backend)?.to_csr(backend)?)
+}
+
+/// Random numbers from a seed, identical in every run: `SplitMix64` (Steele, Lea and Flood 2014, doi:10.1145/2660193.2660195).
+pub(crate) struct Random(SplitMix64);
+
+impl Random {
+    /// The sequence of this seed.
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(SplitMix64::seed_from_u64(seed))
+    }
+
+    /// The next number, uniform in [0, 1).
+    pub(crate) fn unit(&mut self) -> f64 {
+        (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// The next whole number below `end`.
+    pub(crate) fn below(&mut self, end: usize) -> usize {
+        (self.unit() * end as f64) as usize
     }
 }
 

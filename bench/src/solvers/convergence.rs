@@ -1,6 +1,6 @@
 //! Residuals of BiCGStab without a preconditioner, with DILU and with ILU(0).
 
-use super::{Points, Problem, factors, figure, row};
+use super::{Panels, Points, Problem, factors, figure, row};
 use crate::{BenchBackend, Table};
 use gridgen::backend::{Algebraic, Incomplete, SparseMatrix};
 use gridgen::report::plot::XyFigure;
@@ -15,32 +15,19 @@ const TOLERANCE: f64 = 1e-10;
 /// Names of the curves.
 const CURVES: [&str; 3] = ["none", "DILU", "ILU(0)"];
 
-/// Curves of all matrices: relative residuals against iterations.
-pub(crate) struct Curves {
-    panels: Vec<(String, Vec<Points>)>,
-    table: Table,
-}
-
-impl Curves {
-    pub(crate) fn new() -> Self {
-        let columns = ["matrix", "preconditioner", "iteration", "relative residual"];
-        Self { panels: Vec::new(), table: Table::new("Residuals", &columns) }
-    }
-
-    pub(crate) fn finish(self) -> (XyFigure, Table) {
-        let name = "Residual of BiCGStab against iterations";
-        (figure(name, "iterations", &CURVES, self.panels), self.table)
-    }
-
-    fn add(&mut self, matrix: &str, curves: Vec<Points>) {
-        for (name, curve) in CURVES.iter().zip(&curves) {
+/// Relative residuals of all matrices against iterations, and all of them as a table.
+pub(crate) fn picture(residuals: Panels) -> (XyFigure, Table) {
+    let columns = ["matrix", "preconditioner", "iteration", "relative residual"];
+    let mut table = Table::new("Residuals", &columns);
+    for (matrix, curves) in &residuals {
+        for (name, curve) in CURVES.iter().zip(curves) {
             for [iteration, residual] in curve {
                 let cells = [(*name).to_owned(), iteration.to_string(), format!("{residual:e}")];
-                row(&mut self.table, matrix, cells);
+                row(&mut table, matrix, cells);
             }
         }
-        self.panels.push((matrix.to_owned(), curves));
     }
+    (figure("Residual of BiCGStab against iterations", "iterations", &CURVES, residuals), table)
 }
 
 pub(crate) fn table() -> Table {
@@ -52,7 +39,7 @@ pub(crate) fn measure<B: BenchBackend>(
     problem: &Problem<'_, B>,
     most: usize,
     table: &mut Table,
-    curves: &mut Curves,
+    shown: &mut Panels,
 ) -> Result<(), SolverError> {
     let kinds = [
         Algebraic::None,
@@ -82,7 +69,7 @@ pub(crate) fn measure<B: BenchBackend>(
         }
         found.push(points);
     }
-    curves.add(&problem.name, found);
+    shown.push((problem.name.clone(), found));
     Ok(())
 }
 

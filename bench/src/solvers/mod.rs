@@ -146,8 +146,7 @@ pub fn solvers<B: BenchBackend>(
     for (_, table) in &mut tables {
         table.title = format!("{}, {}", table.title, backend.name());
     }
-    let mut levels = shapes::Levels::default();
-    let mut residuals = convergence::Curves::new();
+    let (mut levels, mut residuals) = (Panels::new(), Panels::new());
     for source in &settings.matrices {
         let csr = source.matrix(backend, settings.scale)?;
         let (operator, rows) = (backend.csr(&csr, MatrixFormat::Csr)?, csr.rows());
@@ -178,10 +177,10 @@ pub fn solvers<B: BenchBackend>(
     let mut results: Results =
         tables.into_iter().map(|(_, table)| table).collect::<Vec<_>>().into();
     if settings.subjects.contains(&SolverSubject::Shapes) {
-        results.figures.push(("levels.svg", levels.figure()));
+        results.figures.push(("levels.svg", shapes::picture(levels)));
     }
     if settings.subjects.contains(&SolverSubject::Convergence) {
-        let (figure, table) = residuals.finish();
+        let (figure, table) = convergence::picture(residuals);
         results.figures.push(("convergence.svg", figure));
         results.values.push(("convergence.csv", table));
     }
@@ -203,12 +202,7 @@ fn empty(subject: SolverSubject, settings: &SolverSettings) -> Option<Table> {
 }
 
 /// A picture with a panel for each matrix, with curves of these names and a logarithmic y.
-fn figure(
-    name: &str,
-    across: &str,
-    curves: &[&str],
-    panels: Vec<(String, Vec<Points>)>,
-) -> XyFigure {
+fn figure(name: &str, across: &str, curves: &[&str], panels: Panels) -> XyFigure {
     let line = |k| XyLine { colour: Some(k), stroke: Stroke::Plain };
     let panel = |(caption, curves): (String, Vec<Points>)| XyPanel {
         caption,
@@ -247,6 +241,9 @@ pub(crate) fn from_zero<B: Backend, T: Real, A: LinearOperator<B, T>>(
 
 /// Points of a curve.
 type Points = Vec<[f64; 2]>;
+
+/// A panel for each matrix: its name, and its curves.
+type Panels = Vec<(String, Vec<Points>)>;
 
 /// Incomplete factors under a schedule, without a shift.
 fn factors(kind: Incomplete, schedule: Schedule) -> Algebraic {

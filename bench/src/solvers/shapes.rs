@@ -1,6 +1,6 @@
 //! Sizes and structure of the matrices.
 
-use super::{Points, Problem, figure, row};
+use super::{Panels, Problem, figure, row};
 use crate::Table;
 use gridgen::backend::SparseBackend;
 use gridgen::report::plot::XyFigure;
@@ -23,20 +23,15 @@ pub(crate) fn table() -> Table {
 }
 
 /// Number of rows in each level of the lower triangle, by matrix, as in figure 7 of Wang and Liu (2022).
-#[derive(Default)]
-pub(crate) struct Levels(Vec<(String, Vec<Points>)>);
-
-impl Levels {
-    pub(crate) fn figure(self) -> XyFigure {
-        let curves = ["as numbered", "after reverse Cuthill–McKee"];
-        figure("Rows in each level of the lower triangle", "level", &curves, self.0)
-    }
+pub(crate) fn picture(levels: Panels) -> XyFigure {
+    let curves = ["as numbered", "after reverse Cuthill–McKee"];
+    figure("Rows in each level of the lower triangle", "level", &curves, levels)
 }
 
 pub(crate) fn measure<B: SparseBackend>(
     problem: &Problem<'_, B>,
     table: &mut Table,
-    shown: &mut Levels,
+    shown: &mut Panels,
 ) {
     let a = problem.csr;
     let ordered = a.permuted(&reverse_cuthill_mckee(a));
@@ -54,7 +49,7 @@ pub(crate) fn measure<B: SparseBackend>(
     let curve = |sizes: &[usize]| {
         sizes.iter().enumerate().map(|(level, rows)| [level as f64, *rows as f64]).collect()
     };
-    shown.0.push((problem.name.clone(), vec![curve(&sizes), curve(&ordered_sizes)]));
+    shown.push((problem.name.clone(), vec![curve(&sizes), curve(&ordered_sizes)]));
 }
 
 /// Largest |i − j| of an entry.
