@@ -288,7 +288,7 @@ class Moved(Mesh):
         NotConverged
             If the residual is not reached, or the grid is not good.
         """
-        nodes, _, _ = self._moved.derivative(*_displacement(wall, heights), ratio("tolerance", tolerance))
+        nodes = self._moved.derivative(*_displacement(wall, heights), ratio("tolerance", tolerance))
         return nodes.reshape(*self.shape, 2)
 
     def device_derivative(
@@ -303,9 +303,7 @@ class Moved(Mesh):
         CaseError
             If the grid is not on one GPU.
         """
-        nodes, _, _ = self._moved.derivative_on_gpu(
-            *_displacement(wall, heights), ratio("tolerance", tolerance)
-        )
+        nodes = self._moved.derivative_on_gpu(*_displacement(wall, heights), ratio("tolerance", tolerance))
         x, y = (DeviceArray(nodes, axis, nodes.dlpack_device()) for axis in (0, 1))
         return x, y
 
@@ -340,15 +338,13 @@ class Moved(Mesh):
             If the residual is not reached, or the grid is not good.
         """
         if is_on_gpu(nodes):
-            wall, heights, _, _ = self._moved.adjoint_on_gpu(nodes, ratio("tolerance", tolerance))
-            return wall, heights
+            return self._moved.adjoint_on_gpu(nodes, ratio("tolerance", tolerance))
         given = real_array("nodes", nodes, "(nj, ni, 2)", ndim=3)
         shape = (*self.shape, 2)
         if given.shape != shape:
             message = f"nodes: an array of shape {shape} was expected, found {given.shape}"
             raise CaseError(message, data={"name": "nodes", "shape": given.shape})
-        wall, heights, _, _ = self._moved.adjoint(given.reshape(-1, 2), ratio("tolerance", tolerance))
-        return wall, heights
+        return self._moved.adjoint(given.reshape(-1, 2), ratio("tolerance", tolerance))
 
 
 def _moved_again(reference: Reference, wall: NDArray[np.float64] | None) -> Moved:

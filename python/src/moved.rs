@@ -5,9 +5,8 @@ use std::sync::{Arc, Mutex};
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::cuda::{self, CudaBackend};
 use gridgen::backend::{DeviceError, MovementBackend};
-use gridgen::generate::DerivativesAt;
 use gridgen::grid::{Grid, Topology};
-use gridgen::movement::{Derivatives, Moved, MovementError, Resident, Solved};
+use gridgen::movement::{Adjoint, Derivatives, Moved, MovementError, Resident};
 use gridgen::solver::SolverError;
 use numpy::ndarray::Array1;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
@@ -62,12 +61,10 @@ pub(crate) struct NativeMoved {
     pub(crate) found: Found,
 }
 
-/// Displacements of the nodes, or derivatives with respect to wall points and heights; and figures of the
-/// solve.
+/// Displacements of the nodes, or derivatives with respect to wall points and heights.
 struct Answer {
     points: Vec<[f64; 2]>,
     heights: Vec<f64>,
-    solved: Solved,
 }
 
 /// A derivative that is asked for on the host.
@@ -79,8 +76,8 @@ enum Asked {
 /// The GPU of a grid, and the grid's topology and size.
 type Gpu<'a> = (&'a dyn cuda::Device, &'a Mutex<OnGpu>, (Topology, [usize; 2]));
 
-/// Arrays by wall point and by height, iterations and residual.
-type Gradient<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, f64, f64);
+/// Arrays by wall point and by height.
+type Gradient<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
 
 #[pymethods]
 impl NativeMoved {
@@ -121,18 +118,17 @@ impl NativeMoved {
         }
     }
 
-    /// The displacement of the nodes, points (nj ni, 2) row by row, with iterations and residual.
+    /// The displacement of the nodes, points (nj ni, 2) row by row.
     fn derivative<'py>(
         &self,
         py: Python<'py>,
         wall: PyReadonlyArray2<'_, f64>,
         heights: Option<PyReadonlyArray1<'_, f64>>,
         tolerance: f64,
-    ) -> PyResult<(Bound<'py, PyArray2<f64>>, f64, f64)> {
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let heights = heights.map_or_else(Vec::new, |heights| heights.as_array().to_vec());
         let asked = Asked::Forward { wall: points(&wall), heights };
-        let Answer { points, solved, .. } = self.answer(py, &asked, tolerance)?;
-        Ok((rows(py, &points), solved.iterations, solved.residual))
+        Ok(rows(py, &self.answer(py, &asked, tolerance)?.points))
     }
 
     /// [`Self::derivative`] left on the GPU.
@@ -142,24 +138,23 @@ impl NativeMoved {
         wall: PyReadonlyArray2<'_, f64>,
         heights: Option<PyReadonlyArray1<'_, f64>>,
         tolerance: f64,
-    ) -> PyResult<(NativeNodes, f64, f64)> {
+    ) -> PyResult<NativeNodes> {
         let heights = heights.map_or_else(Vec::new, |heights| heights.as_array().to_vec());
         let wall = points(&wall);
         let (_, gpu, shape) = self.gpu(py)?;
         let found = in_pool(py, || {
             self.on_gpu(gpu, tolerance, |derivatives, backend| {
-                let (nodes, solved) = derivatives.derivative(backend, &wall, &heights)?;
+                let (nodes, _) = derivatives.derivative(backend, &wall, &heights)?;
                 // Whoever takes them may ask for no order.
                 backend.device().synchronise().map_err(SolverError::from)?;
                 let nodes = GpuNodes::new(&self.base, shape, Arc::new(nodes), Arc::default());
-                Ok((NativeNodes(Arc::new(nodes)), solved))
+                Ok(NativeNodes(Arc::new(nodes)))
             })
         })?;
-        let (nodes, solved) = found.map_err(|error| raised(py, error))?;
-        Ok((nodes, solved.iterations, solved.residual))
+        found.map_err(|error| raised(py, error))
     }
 
-    /// Derivatives with respect to the wall points and the heights, with iterations and residual.
+    /// Derivatives with respect to the wall points and the heights.
     fn adjoint<'py>(
         &self,
         py: Python<'py>,
@@ -198,8 +193,7 @@ impl NativeMoved {
 }
 
 fn gradient(py: Python<'_>, found: Answer) -> Gradient<'_> {
-    let heights = Array1::from_vec(found.heights).into_pyarray(py);
-    (rows(py, &found.points), heights, found.solved.iterations, found.solved.residual)
+    (rows(py, &found.points), Array1::from_vec(found.heights).into_pyarray(py))
 }
 
 impl NativeMoved {
@@ -238,11 +232,10 @@ impl NativeMoved {
                 })
             }
             (MovementDevice::Several(machine), Found::Host(moved, _)) => {
-                let at = DerivativesAt { reference, moved, tolerance };
-                let machine = unlocked(machine);
+                let (at, machine) = ((&**reference, &**moved, tolerance), unlocked(machine));
                 match asked {
                     Asked::Forward { wall, heights } => {
-                        machine.derivative(at, wall, heights).map(Answer::from)
+                        machine.derivative(at, wall, heights).map(|(by, _)| by.into())
                     }
                     Asked::Adjoint { x, y } => machine.adjoint(at, x, y).map(Answer::from),
                 }
@@ -261,16 +254,16 @@ impl NativeMoved {
     }
 }
 
-impl From<(Grid, Solved)> for Answer {
-    fn from((by, solved): (Grid, Solved)) -> Self {
+impl From<Grid> for Answer {
+    fn from(by: Grid) -> Self {
         let points = by.x.iter().zip(&by.y).map(|(&x, &y)| [x, y]).collect();
-        Self { points, heights: Vec::new(), solved }
+        Self { points, heights: Vec::new() }
     }
 }
 
-impl From<gridgen::movement::Adjoint> for Answer {
-    fn from(found: gridgen::movement::Adjoint) -> Self {
-        Self { points: found.wall, heights: found.heights, solved: found.solved }
+impl From<Adjoint> for Answer {
+    fn from(found: Adjoint) -> Self {
+        Self { points: found.wall, heights: found.heights }
     }
 }
 
@@ -281,8 +274,8 @@ fn answer<B: MovementBackend>(
 ) -> Result<Answer, MovementError> {
     match asked {
         Asked::Forward { wall, heights } => {
-            let (nodes, solved) = derivatives.derivative(backend, wall, heights)?;
-            Ok((derivatives.fetch(backend, &nodes)?, solved).into())
+            let (nodes, _) = derivatives.derivative(backend, wall, heights)?;
+            Ok(derivatives.fetch(backend, &nodes)?.into())
         }
         Asked::Adjoint { x, y } => {
             let nodes = derivatives.by_nodes(backend, x, y)?;

@@ -8,7 +8,7 @@ use clap::error::ErrorKind;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::case::SolverOptions;
 use gridgen::formats::{Format, Mesh, MeshData, npy, points};
-use gridgen::generate::{DerivativesAt, Machine, open_reference};
+use gridgen::generate::{Machine, open_reference};
 use gridgen::grid::Grid;
 use gridgen::internals::atomic::check_apart;
 use gridgen::movement::{Moved, Reference, Resident, Solved};
@@ -55,13 +55,8 @@ pub(super) struct MoveArguments {
     layout: LayoutArguments,
 }
 
-/// Results of the command, and the files written.
-struct Done {
-    /// The movement; none where only the wall is written.
-    moved: Option<Moved>,
-    solved: Option<Solved>,
-    files: Vec<PathBuf>,
-}
+/// The movement, unless only the wall is written, the solve of a derivative, and the files written.
+type Done = (Option<Moved>, Option<Solved>, Vec<PathBuf>);
 
 impl MoveArguments {
     pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, CommandFailure> {
@@ -97,10 +92,8 @@ impl MoveArguments {
         let MachineArguments { backend, devices, job, .. } = &self.machine;
         let (machine, notice) =
             Machine::for_points(*backend, devices.as_deref(), job.as_ref(), ni * nj)?;
-        if let Some(notice) = &notice {
-            terminal.note(notice);
-        }
-        let mut done = self.work(&machine, &reference, wall.as_deref())?;
+        notice.iter().for_each(|notice| terminal.note(notice));
+        let (moved, solved, mut files) = self.work(&machine, &reference, wall.as_deref())?;
         let size = |grid: &Grid| format!("{} x {}", grid.ni, grid.nj);
         let sizes: Vec<String> = reference.blocks().into_iter().map(size).collect();
         let mut said = format!(
@@ -109,7 +102,7 @@ impl MoveArguments {
             sizes.join(" + "),
             reference.wall().len()
         );
-        if let Some(moved) = &done.moved {
+        if let Some(moved) = &moved {
             said.push_str(&described(moved));
             if let Some(worn) = moved.worn.as_ref().filter(|_| moved.verdict.is_good()) {
                 terminal.note(worn);
@@ -127,18 +120,18 @@ impl MoveArguments {
                     alone = Mesh::from(moved.grid().clone());
                     alone.data()
                 };
-                done.files.extend(self.layout.write(format, path, mesh, terminal)?);
+                files.extend(self.layout.write(format, path, mesh, terminal)?);
             }
         }
-        if let Some(Solved { iterations, residual }) = done.solved {
+        if let Some(Solved { iterations, residual }) = solved {
             let _ = writeln!(
                 said,
                 "derivative    {iterations} linear iterations to a residual of {residual:.1e}"
             );
         }
-        said.push_str(&written(&done.files, &[]));
+        said.push_str(&written(&files, &[]));
         terminal.result(&said)?;
-        Ok(code_if(done.moved.is_none_or(|moved| moved.verdict.is_good())))
+        Ok(code_if(moved.is_none_or(|moved| moved.verdict.is_good())))
     }
 
     /// Whether this process writes the files: of several the first does.
@@ -153,34 +146,33 @@ impl MoveArguments {
         reference: &Reference,
         wall: Option<&[[f64; 2]]>,
     ) -> Result<Done, CommandFailure> {
-        let mut done = Done { moved: None, solved: None, files: Vec::new() };
+        let mut files = Vec::new();
         if let Some(path) = self.wall.as_ref().filter(|_| self.writes()) {
             points::write(path, &reference.wall())?;
-            done.files.push(path.clone());
+            files.push(path.clone());
         }
-        let Some(output) = &self.output else { return Ok(done) };
+        let Some(output) = &self.output else { return Ok((None, None, files)) };
         let moved = match wall {
             Some(wall) => machine.move_to(reference, wall)?,
             None => Resident::new(reference, &CpuBackend)?.unmoved(&CpuBackend)?,
         };
+        let mut solved = None;
         if moved.verdict.is_good() && (self.adjoint.is_some() || self.derivative.is_some()) {
-            let at = DerivativesAt { reference, moved: &moved, tolerance: self.tolerance };
-            let solved = self.differentiate(machine, at, output)?;
-            done.solved = Some(solved);
-            done.files.push(output.clone());
+            solved = Some(self.differentiate(machine, (reference, &moved), output)?);
+            files.push(output.clone());
         }
-        done.moved = Some(moved);
-        Ok(done)
+        Ok((Some(moved), solved, files))
     }
 
     fn differentiate(
         &self,
         machine: &Machine,
-        at: DerivativesAt<'_>,
+        (reference, moved): (&Reference, &Moved),
         output: &Path,
     ) -> Result<Solved, CommandFailure> {
-        let points = at.reference.wall().len();
-        let shape = [at.moved.grid().nj, at.moved.grid().ni, 2];
+        let at = (reference, moved, self.tolerance);
+        let points = reference.wall().len();
+        let shape = [moved.grid().nj, moved.grid().ni, 2];
         let (shape, values, solved) = if let Some(path) = &self.adjoint {
             let nodes = npy::read(path, &shape)?;
             let [x, y] = [0, 1].map(|k| every_other(&nodes, k));

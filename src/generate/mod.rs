@@ -21,7 +21,7 @@ mod solve;
 pub use self::assembly::{RunResult, check_case, solve_elements};
 pub use self::batch::{BatchObserver, default_jobs, run_batch};
 pub use self::files::BACKGROUND;
-pub use self::movement::{DerivativesAt, open_reference};
+pub use self::movement::open_reference;
 pub use self::pipeline::{generate, make_grid, make_grids, run};
 pub use self::rank::SolveOptions;
 pub use self::result::{GridResult, LinearSystem};

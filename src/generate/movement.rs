@@ -16,17 +16,6 @@ use crate::run::{Machine, on_each};
 use crate::smooth::{SmoothError, SmoothSettings, Smoothed, smooth_on};
 use crate::solver::SolverError;
 
-/// The grid whose derivatives are asked for, and the relative residual of their solves.
-#[derive(Clone, Copy)]
-pub struct DerivativesAt<'a> {
-    /// The reference.
-    pub reference: &'a Reference,
-    /// The grid.
-    pub moved: &'a Moved,
-    /// The residual.
-    pub tolerance: f64,
-}
-
 /// The result of work on a reference, which each backend of a machine holds as `resident`. The numbers that are given
 /// to the work must be those of all ranks.
 macro_rules! on_reference {
@@ -66,13 +55,14 @@ impl Machine {
         })
     }
 
-    /// [`Derivatives::derivative`](crate::movement::Derivatives::derivative) on this machine.
+    /// [`Derivatives::derivative`](crate::movement::Derivatives::derivative) of a grid on this machine, solved for to a
+    /// relative residual `tolerance`.
     ///
     /// # Errors
     /// The errors of that method.
     pub fn derivative(
         &self,
-        DerivativesAt { reference, moved, tolerance }: DerivativesAt<'_>,
+        (reference, moved, tolerance): (&Reference, &Moved, f64),
         wall: &[[f64; 2]],
         heights: &[f64],
     ) -> Result<(Grid, Solved), MovementError> {
@@ -85,13 +75,14 @@ impl Machine {
         })
     }
 
-    /// [`Derivatives::adjoint`](crate::movement::Derivatives::adjoint) on this machine.
+    /// [`Derivatives::adjoint`](crate::movement::Derivatives::adjoint) on this machine, with the arguments of
+    /// [`Self::derivative`].
     ///
     /// # Errors
     /// The errors of that method.
     pub fn adjoint(
         &self,
-        DerivativesAt { reference, moved, tolerance }: DerivativesAt<'_>,
+        (reference, moved, tolerance): (&Reference, &Moved, f64),
         x: &[f64],
         y: &[f64],
     ) -> Result<Adjoint, MovementError> {

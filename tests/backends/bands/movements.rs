@@ -9,7 +9,7 @@ use gridgen::backend::{
     MovementBackend, Receivers,
 };
 use gridgen::case::Problem;
-use gridgen::generate::{DerivativesAt, Machine};
+use gridgen::generate::Machine;
 use gridgen::grid::{Grid, Topology};
 use gridgen::movement::{Adjoint, Moved, MovementError, Reference, Resident, Solved};
 use gridgen::pde::control::Wall::{Coupled, Frozen};
@@ -270,7 +270,7 @@ fn a_machine_of_several_devices_moves_a_grid_and_differentiates_it() {
     let (wall, by) = (moved_wall(&reference), displacement(&reference));
     let all = |machine: &Machine| -> Found {
         let moved = machine.move_to(&reference, &wall).unwrap();
-        let at = DerivativesAt { reference: &reference, moved: &moved, tolerance: 1e-10 };
+        let at = (&reference, &moved, 1e-10);
         let (forward, solved) = machine.derivative(at, &by, &[]).unwrap();
         let adjoint = machine.adjoint(at, &moved.grid().x, &moved.grid().y).unwrap();
         Found { moved, forward, solved, adjoint }

@@ -13,7 +13,7 @@ use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::cuda::{Device, JobRank};
 use gridgen::case::Case;
 use gridgen::error::{Error, ErrorClass};
-use gridgen::generate::{DerivativesAt, GridResult, Machine, Progress, RunOptions};
+use gridgen::generate::{GridResult, Machine, Progress, RunOptions};
 use gridgen::internals::generate::{Ranks, run_on};
 use gridgen::linear_system::{SystemOptions, solve_system_on};
 use gridgen::movement::MovementError;
@@ -194,8 +194,7 @@ fn moved(machine: &Machine, by: f64) -> Result<String, MovementError> {
     let wall: Vec<_> = reference.wall().into_iter().map(|[x, y]| [x, by * y]).collect();
     let moved = machine.move_to(&reference, &wall)?;
     assert!(moved.verdict.is_good(), "{}", moved.verdict);
-    let at = DerivativesAt { reference: &reference, moved: &moved, tolerance: 1e-10 };
-    let found = machine.adjoint(at, &moved.grid().x, &moved.grid().y)?;
+    let found = machine.adjoint((&reference, &moved, 1e-10), &moved.grid().x, &moved.grid().y)?;
     let values = [&moved.grid().x, &moved.grid().y, found.wall.as_flattened(), &found.heights];
     Ok(values.into_iter().flatten().fold(String::new(), |mut text, value| {
         write!(text, "{:x} ", value.to_bits()).unwrap();
