@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 
 use crate::arguments::{Caller, Compute, attended, word};
 use crate::base::unlocked;
-use crate::errors::{raised, refused, refused_as};
+use crate::errors::{in_python, raised, refused, refused_as};
 
 /// Names of A and b in messages.
 const MATRIX: &str = "A";
@@ -68,14 +68,8 @@ fn options(
             _ => return Err(refused(py, &format!("unknown option {name}"))),
         }
     }
-    for (name, given) in [("shift", shift.is_some()), ("schedule", schedule.is_some())] {
-        if given && !matches!(options.preconditioner, Algebraic::Factors { .. }) {
-            let message =
-                format!("{name} is for preconditioners with factors: dilu, dic, ilu0, ic0");
-            return Err(refused(py, &message));
-        }
-    }
-    options.preconditioner = options.preconditioner.with(schedule, shift);
+    let chosen = options.preconditioner.with(schedule, shift);
+    options.preconditioner = chosen.map_err(|message| refused(py, &in_python(&message)))?;
     Ok(options)
 }
 

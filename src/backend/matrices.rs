@@ -238,16 +238,19 @@ impl Algebraic {
         })
     }
 
-    /// This preconditioner with a schedule and a shift of its factors in place of the usual ones; unchanged
-    /// without factors.
-    #[must_use]
-    pub fn with(self, schedule: Option<Schedule>, shift: Option<f64>) -> Self {
-        match self {
-            Self::Factors { kind, .. } => {
+    /// This preconditioner with a schedule and a shift of its factors in place of the usual ones. Refuses them without
+    /// factors, in the words of the command line.
+    pub fn with(self, schedule: Option<Schedule>, shift: Option<f64>) -> Result<Self, String> {
+        let given = shift.map(|_| "--shift").or(schedule.map(|_| "--schedule"));
+        match (self, given) {
+            (Self::Factors { kind, .. }, _) => {
                 let (schedule, shift) = (schedule.unwrap_or_default(), shift.unwrap_or(0.0));
-                Self::Factors { kind, schedule, shift }
+                Ok(Self::Factors { kind, schedule, shift })
             }
-            other => other,
+            (_, Some(option)) => {
+                Err(format!("{option} is for preconditioners with factors: dilu, dic, ilu0, ic0"))
+            }
+            (other, None) => Ok(other),
         }
     }
 }

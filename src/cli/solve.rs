@@ -122,32 +122,19 @@ pub(super) fn tolerance(text: &str) -> Result<f64, String> {
 
 impl SolveArguments {
     pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, CommandFailure> {
-        self.check()?;
+        let options = self.options()?;
         let mut reporter = Reporter::new(terminal.can_draw(), self.compute.verbose);
-        let solved = solve_system(&self.options(), &mut reporter);
+        let solved = solve_system(&options, &mut reporter);
         reporter.finish();
         self.report(&solved?, terminal)
     }
 
-    /// Checks what clap's rules do not: that options go together.
-    fn check(&self) -> Result<(), CommandFailure> {
-        let factors = matches!(self.preconditioner, Algebraic::Factors { .. });
-        for (option, given) in
-            [("--shift", self.shift.is_some()), ("--schedule", self.schedule.is_some())]
-        {
-            if given && !factors {
-                let message =
-                    format!("{option} is for preconditioners with factors: dilu, dic, ilu0, ic0");
-                return Err(CommandFailure::Usage(ErrorKind::ArgumentConflict, message));
-            }
-        }
-        Ok(())
-    }
-
-    fn options(&self) -> SystemOptions {
+    fn options(&self) -> Result<SystemOptions, CommandFailure> {
+        let refused = |message| CommandFailure::Usage(ErrorKind::ArgumentConflict, message);
+        let preconditioner = self.preconditioner.with(self.schedule, self.shift);
         let compute = &self.compute;
         let matrix = SystemOptions::new(self.matrix.clone(), compute.output.clone());
-        SystemOptions {
+        Ok(SystemOptions {
             right_side: match (&self.rhs, self.seed) {
                 (Some(path), _) => RightSide::File(path.clone()),
                 (None, Some(seed)) => RightSide::Random { seed },
@@ -158,7 +145,7 @@ impl SolveArguments {
                 max_iterations: self.max_iterations,
                 restart: self.restart,
             },
-            preconditioner: self.preconditioner.with(self.schedule, self.shift),
+            preconditioner: preconditioner.map_err(refused)?,
             format: self.format,
             reorder: self.reorder,
             tolerance: self.tolerance,
@@ -169,7 +156,7 @@ impl SolveArguments {
             force: compute.force,
             job: compute.machine.job.clone(),
             ..matrix
-        }
+        })
     }
 
     fn report(&self, outcome: &SystemOutcome, terminal: &Terminal) -> Result<u8, CommandFailure> {

@@ -81,7 +81,7 @@ pub(crate) fn jacobian<B: BenchBackend>(
 ) -> Result<Csr, SolverError> {
     let data = EllipticData { walls: Default::default(), ..ellipses(ni, nj) };
     let (state, mut u) = backend.elliptic(&data)?;
-    let mut problem = GridProblem::<B, f64>::new(backend, state, data.walls[0].is_some())?;
+    let mut problem = GridProblem::<B, f64>::new(backend, state, Kind::None)?;
     if steps > 0 {
         let multigrid = (Kind::Multigrid, MultigridSettings::default());
         let _ = timed(backend, (&mut problem, &mut u), multigrid, (1e-13, steps))?;
