@@ -110,7 +110,10 @@ fn attempt(
     options: &SolveOptions,
     log: &mut RunLog<'_>,
 ) -> Result<GridResult, Error> {
-    log.check_cancelled()?;
+    let interrupted = || Error::Interrupted { steps: None, restart: None };
+    if log.progress.cancelled() {
+        return Err(interrupted());
+    }
     let job = machine.job().map(|job| &**job);
     let host = Host::new(problem, options, job)?;
     let solved = thread::scope(|scope| {
@@ -120,9 +123,7 @@ fn attempt(
         }
         rank::solve_on(machine, &host, log)
     })?;
-    let Some(RankResult { report, quality, system, nodes }) = solved else {
-        return Err(Error::Interrupted { steps: None, restart: None });
-    };
+    let RankResult { report, quality, system, nodes } = solved.ok_or_else(interrupted)?;
     let (grid, state) = host.finish(&report)?;
     let result = GridResult::new(problem, (report, state), (grid, quality), machine, log)?;
     Ok(GridResult { system, nodes, ..result })

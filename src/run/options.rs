@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use super::machine::BackendChoice;
 use super::pool::MachinePool;
-use crate::error::Error;
 use crate::ranks::Job;
 use crate::report::Timing;
 use crate::solver::history::NewtonStep;
@@ -126,13 +125,5 @@ impl<'a> RunLog<'a> {
     pub(crate) fn total(&mut self) -> Timing {
         self.timing.add("total", self.started.elapsed().as_secs_f64());
         self.timing.clone()
-    }
-
-    /// An error where the run is cancelled before its solve.
-    pub(crate) fn check_cancelled(&self) -> Result<(), Error> {
-        if self.progress.cancelled() {
-            return Err(Error::Interrupted { steps: None, restart: None });
-        }
-        Ok(())
     }
 }
