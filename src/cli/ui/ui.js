@@ -282,17 +282,15 @@
   }
 
   /** The fields of a section and of those within it, in a part that opens. */
-  function sectionOf(name, about, opens) {
+  function sectionOf(name, about) {
     const inner = element("div");
     const members = Object.entries(about.properties || {});
     for (const [key, member] of members) {
       const path = name ? `${name}.${key}` : key;
-      if (member.properties) inner.append(sectionOf(path, member, false));
+      if (member.properties) inner.append(sectionOf(path, member));
       else if (!COMMON.includes(path)) inner.append(fieldOf(path, member));
     }
-    const made = element("details", {}, element("summary", { title: about.description || "" }, name), inner);
-    made.open = opens;
-    return made;
+    return element("details", {}, element("summary", { title: about.description || "" }, name), inner);
   }
 
   function memberOf(path) {
@@ -300,41 +298,14 @@
   }
 
   function buildFields() {
-    const input = element("input", {
-      id: "section",
-      type: "text",
-      placeholder: "2412, e387 …",
-      "aria-describedby": "section-about",
-      onchange: () => input.value.trim() && change("section", input.value.trim()),
-    });
-    const file = element("input", { type: "file", id: "file", onchange: () => file.files[0] && drop(file.files[0]) });
-    const drawing = element(
-      "button",
-      { type: "button", id: "drawing", "aria-expanded": "false", "aria-controls": "draw", onclick: toggleDrawing },
-      "draw its points",
-    );
-    const place = element(
-      "div",
-      { class: "drop" },
-      "or drop a file of coordinates, or ",
-      element("label", { for: "file" }, "choose one"),
-      file,
-    );
-    const about = "NACA digits, or one of cylinder, joukowski, wing-body, e387, ls413, nlf416, sc21010.";
+    const [input, file, place] = [byId("section"), byId("file"), document.querySelector(".drop")];
+    input.addEventListener("change", () => input.value.trim() && change("section", input.value.trim()));
+    file.addEventListener("change", () => file.files[0] && drop(file.files[0]));
     byId("fields").append(
-      element(
-        "div",
-        { class: "field" },
-        element("label", { for: "section" }, "section"),
-        input,
-        element("p", { class: "about", id: "section-about" }, about),
-      ),
-      place,
-      drawing,
       ...COMMON.filter(memberOf).map((path) => fieldOf(path, memberOf(path))),
       ...Object.entries(schema.properties)
         .filter(([name, member]) => member.properties && !LEFT_OUT.includes(name))
-        .map(([name, member]) => sectionOf(name, member, false)),
+        .map(([name, member]) => sectionOf(name, member)),
     );
     byId("fields").addEventListener("submit", (event) => event.preventDefault());
     for (const kind of ["dragover", "dragleave", "drop"]) {
@@ -379,7 +350,8 @@
 
   function start() {
     buildFields();
-    const work = { undo: () => move(-1), redo: () => move(1), save, write, stop, report: () => open("report") };
+    const [undo, redo, report] = [() => move(-1), () => move(1), () => open("report")];
+    const work = { undo, redo, save, write, stop, report, drawing: toggleDrawing };
     for (const [id, does] of Object.entries(work)) byId(id).addEventListener("click", does);
     byId("text").value = START;
     let later = 0;
