@@ -79,19 +79,7 @@ impl BatchArguments {
         read: Vec<Result<CaseFile, CaseError>>,
         terminal: &Terminal,
     ) -> Vec<CaseRow> {
-        let (mut cases, mut places) = (Vec::new(), Vec::new());
-        let mut rows = Vec::new();
-        for (file, case) in files.iter().zip(read) {
-            let result = match case {
-                Ok(case) => {
-                    places.push(rows.len());
-                    cases.push(case);
-                    BatchResult::NotRun
-                }
-                Err(error) => BatchResult::Failed(Error::from(error).into()),
-            };
-            rows.push(CaseRow::new(file, &result));
-        }
+        let cases: Vec<CaseFile> = read.iter().flatten().cloned().collect();
         let options = self.common.options(self.common.compute.output.clone());
         let jobs = self.jobs.unwrap_or_else(|| default_jobs(&cases, &options));
         let ComputeArguments { machine, verbose, .. } = &self.common.compute;
@@ -103,22 +91,13 @@ impl BatchArguments {
             done: AtomicUsize::new(0),
             job: machine.job.as_deref(),
         };
-        let results = run_batch(&cases, &options, jobs, &follower);
+        let mut results = run_batch(&cases, &options, jobs, &follower).into_iter();
         follower.bar.finish_and_clear();
-        for ((place, case), result) in places.into_iter().zip(&cases).zip(results) {
-            let name = case.name.clone();
-            // Each of several elements has a grid of another size.
-            let size = case.section().and_then(|case| match case.grid.wall_points {
-                // The points of a file are known once it is read.
-                WallPoints::AsGiven => {
-                    case.settle().ok().map(|problem| [problem.case.grid.ni, problem.case.grid.nj])
-                }
-                _ => Some([case.grid.ni, case.grid.nj]),
-            });
-            let cascade = case.section().is_some_and(|case| case.cascade.is_some());
-            rows[place] = CaseRow { name, size, cascade, ..CaseRow::new(&files[place], &result) };
-        }
-        rows
+        let row = |(file, case): (&PathBuf, Result<CaseFile, CaseError>)| match case {
+            Ok(case) => CaseRow::of(&case, file, &results.next().unwrap_or(BatchResult::NotRun)),
+            Err(error) => CaseRow::new(file, &BatchResult::Failed(Error::from(error).into())),
+        };
+        files.iter().zip(read).map(row).collect()
     }
 }
 
@@ -226,6 +205,20 @@ impl CaseRow {
         let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let (case, size) = (file.to_path_buf(), None);
         Self { case, name, status, exit_code, size, cascade: false, summary, error, hint }
+    }
+
+    /// The row of a case that could be read.
+    fn of(case: &CaseFile, file: &Path, result: &BatchResult) -> Self {
+        // Each of several elements has a grid of another size.
+        let size = case.section().and_then(|case| match case.grid.wall_points {
+            // The points of a file are known once it is read.
+            WallPoints::AsGiven => {
+                case.settle().ok().map(|problem| [problem.case.grid.ni, problem.case.grid.nj])
+            }
+            _ => Some([case.grid.ni, case.grid.nj]),
+        });
+        let cascade = case.section().is_some_and(|case| case.cascade.is_some());
+        Self { name: case.name.clone(), size, cascade, ..Self::new(file, result) }
     }
 
     fn cells(&self) -> [String; 8] {

@@ -167,8 +167,14 @@ pub(super) fn wall_units(case: &Case) -> Option<String> {
     Some(format!("y+ {} at Re {reynolds:e}", y_plus.trim_end_matches('0').trim_end_matches('.')))
 }
 
+/// The lines of the memory and the time that a run takes.
+pub(super) fn cost(estimate: &Estimate) -> String {
+    let (memory, time) = (memory(estimate.memory_bytes), time(estimate.cpu_seconds));
+    format!("  memory        about {memory}\n  time          about {time} of CPU on one thread\n")
+}
+
 /// Two digits of a quantity of bytes.
-pub(super) fn memory(bytes: f64) -> String {
+fn memory(bytes: f64) -> String {
     if bytes < 1e9 {
         format!("{:.0} MB", (bytes / 1e6).ceil())
     } else {
@@ -177,7 +183,7 @@ pub(super) fn memory(bytes: f64) -> String {
 }
 
 /// Two digits of a time.
-pub(super) fn time(seconds: f64) -> String {
+fn time(seconds: f64) -> String {
     if seconds < 10.0 {
         format!("{:.1} s", seconds.max(0.1))
     } else if seconds < 120.0 {
@@ -254,9 +260,9 @@ fn elements(outcome: &RunResult) -> String {
     text + &together(&outcome.checks)
 }
 
-/// The estimate of a run of several elements, and the findings before it.
-pub(super) fn estimate(placed: &PlacedCase, estimate: &Estimate, checks: &Checks) -> String {
-    let mut text = format!("{}: can be run\n", placed.case.name);
+/// The lines on several elements before their run.
+pub(super) fn placed(placed: &PlacedCase) -> String {
+    let mut text = String::new();
     for element in &placed.elements {
         let ([ni, nj], name) = (element.problem.size(), &element.problem.case.name);
         let reach = element
@@ -268,18 +274,11 @@ pub(super) fn estimate(placed: &PlacedCase, estimate: &Estimate, checks: &Checks
         let ([ni, nj], spacing) = (background.size(low, high), background.spacing);
         let _ = writeln!(text, "  {:<13} {ni} x {nj} points, spacing {spacing}", "background");
     }
-    let _ = writeln!(text, "  {:<13} about {}", "memory", memory(estimate.memory_bytes));
-    let _ = writeln!(
-        text,
-        "  {:<13} about {} of CPU on one thread",
-        "time",
-        time(estimate.cpu_seconds)
-    );
-    text + &together(checks)
+    text
 }
 
 /// Gaps, riggings, zones and the number of findings.
-fn together(checks: &Checks) -> String {
+pub(super) fn together(checks: &Checks) -> String {
     let mut text = String::new();
     for rigged in &checks.rigged {
         let of = &rigged.rigging;

@@ -16,7 +16,7 @@ use gridgen::internals::atomic;
 
 use super::failure::code_if;
 use super::named::KeyArguments;
-use super::summary::{all_cells, base, memory, nose, passage, time, wall_units};
+use super::summary::{all_cells, base, nose, passage, wall_units};
 use super::terminal::{Terminal, list, stdout_failed};
 use super::{Cli, CommandFailure, summary};
 use crate::geometry::vector::{angle, difference};
@@ -100,10 +100,12 @@ impl CheckArguments {
         let (placed, estimate, checks) = check_case(&case)?;
         estimate.notices.iter().for_each(|notice| terminal.note(notice));
         checks.findings.iter().for_each(|finding| terminal.note(&finding.to_string()));
-        terminal.result(&match placed.section() {
-            Some(problem) => summary(problem, &estimate),
-            None => summary::estimate(&placed, &estimate, &checks),
-        })?;
+        let (grids, together) = match placed.section() {
+            Some(problem) => (summary(problem, &estimate), String::new()),
+            None => (summary::placed(&placed), summary::together(&checks)),
+        };
+        let head = format!("{}: can be run\n", placed.case.name);
+        terminal.result(&[head, grids, summary::cost(&estimate), together].concat())?;
         Ok(code_if(!self.strict || checks.findings.is_empty()))
     }
 }
@@ -114,19 +116,9 @@ fn summary(problem: &Problem, estimate: &Estimate) -> String {
         around if around == grid.ni => String::new(),
         around => format!(", half of {around} x {}", grid.nj),
     };
-    format!(
-        "{}: can be run\n\
-         \x20 grid          {} x {} points{whole}, {} in all\n{}\
-         \x20 memory        about {}\n\
-         \x20 time          about {} of CPU on one thread\n",
-        problem.case.name,
-        grid.ni,
-        grid.nj,
-        estimate.points,
-        decided(problem).unwrap_or_default(),
-        memory(estimate.memory_bytes),
-        time(estimate.cpu_seconds),
-    )
+    let decided = decided(problem).unwrap_or_default();
+    let (ni, nj, points) = (grid.ni, grid.nj, estimate.points);
+    format!("  grid          {ni} x {nj} points{whole}, {points} in all\n{decided}")
 }
 
 /// The decisions about a grid: first cell, layers, points of the wall.
