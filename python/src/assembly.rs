@@ -2,18 +2,17 @@
 
 use std::path::PathBuf;
 
-use gridgen::case::CaseFile;
 use gridgen::generate::{RunResult, make_grids, run};
 use gridgen::overset::Rim;
 use numpy::PyArray2;
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::arguments::{Caller, Compute, attended, values};
+use crate::arguments::{Caller, Compute, attended};
 use crate::base::coordinates;
 use crate::errors::{raised, refused};
 use crate::grid::page_of;
-use crate::make::{CaseArgument, Event};
+use crate::make::{CaseArgument, Event, case_of};
 
 /// Grids of several elements.
 #[pyclass(frozen, module = "gridgen._core")]
@@ -94,10 +93,7 @@ pub(crate) fn assembly(
     on_event: Option<Bound<'_, PyAny>>,
 ) -> PyResult<NativeAssembly> {
     let compute = Compute::new(py, backend, devices, threads)?;
-    let arguments = values(py, arguments)?;
-    let (file, base) = CaseArgument::split(py, case)?;
-    let case = CaseFile::from_arguments(file.as_deref(), &base, &arguments)
-        .map_err(|error| raised(py, error))?;
+    let case = case_of(py, case, arguments)?;
     if case.section().is_some() {
         return Err(refused(py, "a case of one section: gridgen.make makes its grid"));
     }

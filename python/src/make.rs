@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use gridgen::case::{CaseFile, Value};
+use gridgen::case::CaseFile;
 use gridgen::generate::{self, MachinePool, Progress, make_grids, run};
 use gridgen::solver::history::NewtonStep;
 use pyo3::prelude::*;
@@ -65,15 +65,20 @@ pub(crate) fn default_jobs(
     Ok(py.detach(|| generate::default_jobs(&[case], &options)))
 }
 
-fn case_of(
+/// The case of a case file, of named arguments, or of both.
+pub(crate) fn case_of(
     py: Python<'_>,
     case: Option<CaseArgument<'_>>,
     arguments: Vec<(String, Bound<'_, PyAny>)>,
 ) -> PyResult<CaseFile> {
     let arguments = values(py, arguments)?;
-    let (file, base) = CaseArgument::split(py, case)?;
+    let (file, base) = match case {
+        None => (None, Vec::new()),
+        Some(CaseArgument::File(file)) => (Some(file), Vec::new()),
+        Some(CaseArgument::Keys(keys)) => (None, values(py, keys)?),
+    };
     let case = CaseFile::from_arguments(file.as_deref(), &base, &arguments);
-    case.and_then(CaseFile::into_section).map(CaseFile::from).map_err(|error| raised(py, error))
+    case.map_err(|error| raised(py, error))
 }
 
 /// Makes the grid of a case file, of named arguments, or of both; with `output` also its files.
@@ -93,7 +98,8 @@ pub(crate) fn make(
     pool: Option<&Bound<'_, NativePool>>,
 ) -> PyResult<NativeGrid> {
     let compute = Compute::new(py, backend, devices, threads)?;
-    let case = case_of(py, case, arguments)?;
+    let case = case_of(py, case, arguments)?.into_section();
+    let case = case.map(CaseFile::from).map_err(|error| raised(py, error))?;
     let written = output.is_some();
     let mut options = compute.options(output.unwrap_or_default());
     options.force = force;
@@ -104,18 +110,4 @@ pub(crate) fn make(
         if written { run(&case, &options, caller) } else { make_grids(&case, &options, caller) }
     })?;
     made.map(NativeGrid::from).map_err(|error| raised(py, error))
-}
-
-/// The file of a case, and the keys.
-type FileAndKeys = (Option<PathBuf>, Vec<(String, Value)>);
-
-impl CaseArgument<'_> {
-    /// The file, or the keys, of the argument.
-    pub(crate) fn split(py: Python<'_>, case: Option<Self>) -> PyResult<FileAndKeys> {
-        Ok(match case {
-            None => (None, Vec::new()),
-            Some(Self::File(file)) => (Some(file), Vec::new()),
-            Some(Self::Keys(keys)) => (None, values(py, keys)?),
-        })
-    }
 }
