@@ -201,36 +201,22 @@ def solve(
 
     Parameters
     ----------
-    A : sparse array or matrix, or array_like, (n, n)
-        The matrix, see `LinearSolver`.
-    b : array_like, (n,) or (n, k)
-        Right-hand side, or several as columns.
-    x0 : array_like, of the shape of b, optional
-        Where to start from, 0 by default.
-    callback : callable, optional
-        It is called with the number of each iteration and its relative residual.
-    **options
-        The options of `LinearSolver`: ``method``, ``preconditioner``, ``tolerance``, ``max_iterations``,
-        ``restart``, ``shift``, ``schedule``, ``format``, ``reorder``, ``backend``, ``devices``, ``threads``.
+    A, **options
+        See `LinearSolver`.
+    b, x0, callback
+        See `LinearSolver.solve`.
 
     Returns
     -------
     x : ndarray, of the shape of b
         The solution, float64.
     report : SystemReport
-        Facts about the matrix, iterations, residuals, seconds; see `LinearSolver.solve`.
+        Facts about the matrix, iterations, residuals, seconds.
 
     Raises
     ------
-    MatrixError
-        If A is not square or not real, b does not match it, or the method is not applicable.
-    NotConverged
-        If the residual did not reach the tolerance; ``data["x"]`` and ``data["report"]`` have the last
-        result.
-    CaseError
-        If an option does not have such a value.
-    DeviceError
-        If the requested device cannot be used.
+    MatrixError, NotConverged, CaseError, DeviceError
+        See `LinearSolver` and `LinearSolver.solve`.
     """
     return LinearSolver(A, **options).solve(b, x0, callback=callback)
 
