@@ -36,9 +36,6 @@ struct Measured {
 /// The table of runs on the CPU and on a GPU. Each run is a process of this program with the command [`TIMED_RUN`], which
 /// calls [`timed_run`] with the case file, the folder and the device given by its arguments. Kernels are compiled before
 /// the runs.
-///
-/// # Errors
-/// If the GPU cannot be used, or a run fails.
 pub fn crossover(sizes: Option<&[Size]>, device: usize) -> Result<Results, DeviceError> {
     // Compiles the kernels into the cache that the runs use, and reports any error of the GPU.
     let name = CudaBackend::open(device, 0)?.device().name().to_owned();
@@ -70,9 +67,6 @@ pub fn crossover(sizes: Option<&[Size]>, device: usize) -> Result<Results, Devic
 }
 
 /// The run that is timed: the work of `gridgen` for a case file, on the CPU or on a GPU.
-///
-/// # Errors
-/// The errors of [`run`].
 pub fn timed_run(case: &Path, output: &Path, device: Option<usize>) -> Result<(), Error> {
     let backend = if device.is_some() { BackendChoice::Cuda } else { BackendChoice::Cpu };
     let devices = device.map(|device| vec![device]);

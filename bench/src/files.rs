@@ -38,9 +38,6 @@ const WRITTEN: [Written; 4] = [
 /// Seconds of writing `side` × `side` points in each format into the folder for temporary files, and, for
 /// comparison, seconds of reading the file, writing its bytes to another file and waiting for the disk as
 /// gridgen does, and of writing as many bytes from memory, which shows the speed of the disk.
-///
-/// # Errors
-/// If the files cannot be written.
 pub fn writing(side: usize) -> Result<Results, Error> {
     let grid = circles(side);
     let folder = folder()?;
@@ -78,9 +75,6 @@ pub fn writing(side: usize) -> Result<Results, Error> {
 /// Rates of writing a matrix of `rows` rows with 13 entries each as Matrix Market text into the folder for
 /// temporary files, and of reading it, by rows and with its lines in any order. For comparison, the rates of
 /// reading the bytes of the file and counting its lines on all threads.
-///
-/// # Errors
-/// If the files cannot be written.
 pub fn matrix_market(rows: usize) -> Result<Results, Error> {
     let folder = folder()?;
     let path = folder.path().join("a.mtx");

@@ -24,9 +24,6 @@ const LIMIT: usize = 100;
 /// The table of Newton steps and linear iterations against the number of unknowns, and its picture. There is
 /// one row for each size and preconditioner: multigrid to 1e-10 with coupled walls, Jacobi with 100
 /// iterations a step.
-///
-/// # Errors
-/// If the device fails.
 pub fn newton<B: BenchBackend>(backend: &B, sizes: &[Size]) -> Result<Results, SolverError> {
     let columns =
         [["points", "unknowns", "preconditioner"].as_slice(), &ScalingRun::HEADINGS].concat();

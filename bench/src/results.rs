@@ -22,10 +22,6 @@ pub struct Results {
 impl Results {
     /// Writes the tables as `table-1.csv` and so on, in their order, and the others under their names into
     /// `to`, which is created if necessary.
-    ///
-    /// # Errors
-    ///
-    /// [`IoError`] with the path.
     pub fn write(&self, to: &Path) -> Result<(), IoError> {
         atomic::create_folder(to)?;
         let numbered = (1..).map(|k| format!("table-{k}.csv")).zip(&self.tables);

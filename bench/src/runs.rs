@@ -15,9 +15,6 @@ const RUNS: usize = 5;
 
 /// Seconds of each phase of a run, from the case to all its files, without the start of the program. The case
 /// is an O-grid around a NACA 0012 at each size, all else by default; `options` select the machine.
-///
-/// # Errors
-/// If a run fails.
 pub fn runs(sizes: &[Size], options: &RunOptions) -> Result<Results, Error> {
     let folder = folder()?;
     let columns = ["points", "phase", "ms"];

@@ -68,7 +68,9 @@ impl SmoothArguments {
         let settings = SmoothSettings { walls, first_cell: self.first_cell, slide };
         let points = mesh.grid.ni * mesh.grid.nj;
         let (machine, notice) = Machine::for_points(self.backend, None, None, points)?;
-        notice.iter().for_each(|notice| terminal.note(notice));
+        if let Some(notice) = &notice {
+            terminal.note(notice);
+        }
         let smoothed = machine.smooth(&mesh.grid, &settings, &options)?;
         let worse = smoothed.grown();
         let result = Mesh { grid: smoothed.grid.clone(), ..mesh };

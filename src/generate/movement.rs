@@ -57,9 +57,6 @@ impl Machine {
 
     /// [`Derivatives::derivative`](crate::movement::Derivatives::derivative) of a grid on this machine, solved for to a
     /// relative residual `tolerance`.
-    ///
-    /// # Errors
-    /// The errors of that method.
     pub fn derivative(
         &self,
         (reference, moved, tolerance): (&Reference, &Moved, f64),
@@ -77,9 +74,6 @@ impl Machine {
 
     /// [`Derivatives::adjoint`](crate::movement::Derivatives::adjoint) on this machine, with the arguments of
     /// [`Self::derivative`].
-    ///
-    /// # Errors
-    /// The errors of that method.
     pub fn adjoint(
         &self,
         (reference, moved, tolerance): (&Reference, &Moved, f64),

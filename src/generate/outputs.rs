@@ -38,9 +38,6 @@ const MEMBER: &str =
 const AT_THE_EDGE: f64 = 0.05;
 
 /// Opens the folders of a run, of a family one for each grid, the finest first.
-///
-/// # Errors
-/// The errors of [`OutputFiles::open`].
 pub(super) fn open(
     placed: &PlacedCase,
     options: &RunOptions,

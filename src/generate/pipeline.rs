@@ -32,9 +32,6 @@ pub fn run(
 }
 
 /// [`run`] on a machine that is there already, whatever the options name: for tests.
-///
-/// # Errors
-/// See [`Error`].
 pub fn run_on(
     machine: Machine,
     case: &CaseFile,

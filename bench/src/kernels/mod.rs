@@ -30,9 +30,6 @@ const COMPARED: usize = 5_000_000;
 const ITERATIONS: [usize; 2] = [96, 4];
 
 /// Tables of kernels at each size, in single and double precision.
-///
-/// # Errors
-/// If the device fails.
 pub fn kernels<B: BenchBackend>(backend: &B, sizes: &[Size]) -> Result<Results, SolverError> {
     let mut tables = Vec::new();
     for &size in sizes {
