@@ -5,6 +5,7 @@ use super::schema::rounded;
 use super::{BackgroundOptions, Case, CaseFile, Element, Place, PlacedBy, Problem, SectionError};
 use crate::diagnostics::errors;
 use crate::geometry::Placement;
+use crate::geometry::vector::bounds;
 use crate::overset::{Background, ElementWall, RigSide, RiggingError};
 
 /// Reach of a grid by default, in chords of the element, in gaps beside it, and in gaps to the grid around it.
@@ -299,11 +300,7 @@ impl CaseFile {
             let line = problem.outer.iter().flat_map(|line| line.points(problem.points.line.len()));
             placement.points(line.map(|[x, y]| [x + problem.shift[0], y + problem.shift[1]]))
         });
-        let (mut low, mut high) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2]);
-        for point in outer {
-            low = [0, 1].map(|c| low[c].min(point[c]));
-            high = [0, 1].map(|c| high[c].max(point[c]));
-        }
+        let [low, high] = bounds(outer);
         let spacing = *options.spacing.get_or_insert_with(|| rounded(median_size(elements), 2));
         let BackgroundOptions { margin, growth, far_field, .. } = *options;
         let background = Background { spacing, margin, growth, far_field };

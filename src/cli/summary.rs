@@ -89,7 +89,7 @@ pub(super) fn skewness(quality: &Quality) -> String {
 /// those around a body without edges.
 fn wall(case: &Case, grid: &Grid) -> String {
     let base = case.grid.base_cells.filter(|_| grid.topology.closed());
-    let wall: Vec<[f64; 2]> = grid.topology.wall(grid.ni).map(|i| grid.point(i, 0)).collect();
+    let wall = grid.wall();
     let cells = wall.len() - 1;
     let rest = match grid.topology.wake() {
         0 if !grid.topology.closed() || case.geometry.contour.is_smooth() => {

@@ -314,15 +314,8 @@ fn named(mut zones: [ReadZone; 1], shape: Option<Topology>) -> (Grid, Vec<Range>
 /// The shape of a grid whose line j = 0 runs around a body, as far as its points tell.
 fn shape(grid: &Grid) -> Option<Topology> {
     let (tolerance, last) = (SAME * length(grid), grid.ni - 1);
-    let meet =
-        |i: usize, j: usize| distance(grid.point(i, j), grid.point(last - i, j)) <= tolerance;
-    if (0..grid.nj).all(|j| meet(0, j)) {
-        return Some(Topology::O(Seam::Held));
-    }
-    // Cells at each end of the line j = 0 that lie on those of the other end.
-    let wake = (0..grid.ni / 2).take_while(|&i| meet(i, 0)).count().saturating_sub(1);
-    if wake > 0 {
-        return Some(Topology::C { wake });
+    if let Some(found) = Topology::of_coincident(grid, tolerance) {
+        return Some(found);
     }
     let wake = interfaces(grid);
     if wake > 0 {

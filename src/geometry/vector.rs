@@ -81,6 +81,14 @@ pub(crate) fn middle<S: Scalar>(a: [S; 2], b: [S; 2]) -> [S; 2] {
     [0, 1].map(|c| S::from(0.5) * (a[c] + b[c]))
 }
 
+/// The lowest and the highest x and y of points: +∞ and −∞ without any.
+pub(crate) fn bounds(points: impl IntoIterator<Item = Vector>) -> [Vector; 2] {
+    let none = [[f64::INFINITY; 2], [f64::NEG_INFINITY; 2]];
+    points.into_iter().fold(none, |[low, high], at| {
+        [[0, 1].map(|c| low[c].min(at[c])), [0, 1].map(|c| high[c].max(at[c]))]
+    })
+}
+
 /// The point of a segment nearest to a point.
 pub(crate) fn foot(point: Vector, [a, b]: [Vector; 2]) -> Vector {
     let way = difference(b, a);

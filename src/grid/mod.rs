@@ -73,6 +73,19 @@ pub enum Topology {
 }
 
 impl Topology {
+    /// The shape of a grid whose ends in i coincide, up to this distance, or cells at both ends of its line j = 0.
+    pub(crate) fn of_coincident(grid: &Grid, same: f64) -> Option<Self> {
+        let last = grid.ni - 1;
+        let meet = |i: usize, j: usize| {
+            vector::distance(grid.point(i, j), grid.point(last - i, j)) <= same
+        };
+        if (0..grid.nj).all(|j| meet(0, j)) {
+            return Some(Self::O(Seam::Held));
+        }
+        let nodes = (0..grid.ni / 2).take_while(|&i| meet(i, 0)).count();
+        (nodes > 1).then(|| Self::C { wake: nodes - 1 })
+    }
+
     /// Number of distinct columns: all but the repeated one of an O-grid.
     pub fn columns(self, ni: usize) -> usize {
         ni - usize::from(self.closed())
@@ -178,7 +191,11 @@ impl Grid {
         [self.x[k], self.y[k]]
     }
 
-    /// Sets node (i, j).
+    /// The points of all nodes, in the order of `x` and `y`.
+    pub(crate) fn points(&self) -> impl Iterator<Item = [f64; 2]> {
+        self.x.iter().zip(&self.y).map(|(x, y)| [*x, *y])
+    }
+
     pub(crate) fn set(&mut self, [i, j]: [usize; 2], at: [f64; 2]) {
         let k = self.index(i, j);
         [self.x[k], self.y[k]] = at;
@@ -192,6 +209,11 @@ impl Grid {
     /// The nodes of column i.
     pub(crate) fn column(&self, i: usize) -> Vec<[f64; 2]> {
         (0..self.nj).map(|j| self.point(i, j)).collect()
+    }
+
+    /// The nodes of the body, in the order of i: [`Topology::wall`].
+    pub fn wall(&self) -> Vec<[f64; 2]> {
+        self.topology.wall(self.ni).map(|i| self.point(i, 0)).collect()
     }
 
     /// x and y of the nodes of line j.

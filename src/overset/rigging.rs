@@ -17,7 +17,7 @@
 use super::wall::ElementWall;
 use crate::diagnostics::errors;
 use crate::geometry::Placement;
-use crate::geometry::vector::{difference, distance};
+use crate::geometry::vector::{bounds, difference, distance};
 
 /// The side of an element relative to the one that it is rigged to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -96,7 +96,8 @@ impl Rigging {
         };
         // One of the two is fixed: the distances are measured from a fixed edge to the element's surface, or
         // from the element's edge to a fixed surface.
-        let by_overlap = aft(&edge) - self.overlap - fore(surface);
+        let [aft, fore] = slot(&edge, surface);
+        let by_overlap = aft - self.overlap - fore;
         let moved = [by_overlap, 0.0];
         let below: Vec<[f64; 2]> = surface.iter().map(|p| [p[0] + moved[0], p[1]]).collect();
         let clear = edge
@@ -129,10 +130,11 @@ impl Rigging {
         }
         let off = |&point: &[f64; 2]| distance(point, downstream.nearest(point));
         let nose_up = nose_up(element);
+        let [aft, fore] = slot(upstream.edge(), downstream.points());
         Some(Self {
             side,
             gap: upstream.edge().iter().map(off).fold(f64::INFINITY, f64::min),
-            overlap: aft(upstream.edge()) - fore(downstream.points()),
+            overlap: aft - fore,
             deflection: if side == RigSide::Behind { nose_up } else { -nose_up },
         })
     }
@@ -144,14 +146,10 @@ fn nose_up(wall: &ElementWall) -> f64 {
     (-y).atan2(x).to_degrees()
 }
 
-/// The largest x.
-fn aft(points: &[[f64; 2]]) -> f64 {
-    points.iter().map(|point| point[0]).fold(f64::NEG_INFINITY, f64::max)
-}
-
-/// The smallest x.
-fn fore(points: &[[f64; 2]]) -> f64 {
-    points.iter().map(|point| point[0]).fold(f64::INFINITY, f64::min)
+/// x of the rearmost point of an edge, and of the foremost one of a surface.
+fn slot(edge: &[[f64; 2]], surface: &[[f64; 2]]) -> [f64; 2] {
+    let [[_, [aft, _]], [[fore, _], _]] = [edge, surface].map(|line| bounds(line.iter().copied()));
+    [aft, fore]
 }
 
 /// The largest y at x among the points no farther than `by` from a closed wall; `None` if there are no such

@@ -20,8 +20,9 @@ use rayon::prelude::*;
 
 use super::wall::ElementWall;
 use super::zone::{Rim, Zone, ZoneCells};
+use crate::geometry::vector::{along, bounds, difference};
 use crate::grid::Grid;
-use crate::grid::boundary::{Meets, Patch};
+use crate::grid::boundary::{Patch, Segment};
 
 /// The box in which holes are cut, and the numbers of its voxels along x and y.
 #[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize)]
@@ -86,13 +87,9 @@ impl ZoneTypes {
 impl SearchBox {
     /// The box around all walls, with voxels of a seventh of the narrowest gap.
     pub fn around(walls: &[ElementWall], gap: f64) -> Self {
-        let bounds = walls.iter().map(ElementWall::bounds);
-        let [low, high] = bounds
-            .reduce(|a, b| {
-                [[0, 1].map(|c| a[0][c].min(b[0][c])), [0, 1].map(|c| a[1][c].max(b[1][c]))]
-            })
-            .unwrap_or([[0.0; 2], [1.0; 2]]);
-        let size = [0, 1].map(|c| high[c] - low[c]);
+        let corners = walls.iter().flat_map(ElementWall::bounds);
+        let [low, high] = if walls.is_empty() { [[0.0; 2], [1.0; 2]] } else { bounds(corners) };
+        let size = difference(high, low);
         let margin = 0.1 * size[0].max(size[1]);
         let (low, high) = (low.map(|c| c - margin), high.map(|c| c + margin));
         let size = size.map(|c| c + 2.0 * margin);
@@ -155,21 +152,21 @@ impl<'a> Voxels<'a> {
     fn of(zone: &Zone<'_>, search: &'a SearchBox, small: [f64; 2]) -> Self {
         let voxels = search.divisions[0] * search.divisions[1];
         let mut found = Self { search, marks: vec![Mark::Nothing; voxels], any: false };
-        let grid = zone.grid;
-        let wall = grid.topology.wall(grid.ni);
-        let body = (*wall.start()..*wall.end()).map(|i| [grid.point(i, 0), grid.point(i + 1, 0)]);
-        found.mark(body, small, Mark::Boundary);
-        let outer = outer_sides(zone);
-        let mark = if zone.rim == Rim::Overset { Mark::Rim } else { Mark::Boundary };
-        found.mark(outer.into_iter(), small, mark);
+        let outer = if zone.rim == Rim::Overset { Mark::Rim } else { Mark::Boundary };
+        let mut ranges = zone.grid.boundary();
+        ranges.sort_by_key(|range| range.patch() != Some(Patch::Wall));
+        for (range, patch) in ranges.iter().filter_map(|range| Some((range, range.patch()?))) {
+            let mark = if patch == Patch::Wall { Mark::Boundary } else { outer };
+            found.mark(zone.grid, range.on, small, mark);
+        }
         found
     }
 
-    fn mark(&mut self, sides: impl Iterator<Item = [[f64; 2]; 2]>, small: [f64; 2], mark: Mark) {
-        for [a, b] in sides {
-            let low = [0, 1].map(|c| a[c].min(b[c]) - small[c]);
-            let high = [0, 1].map(|c| a[c].max(b[c]) + small[c]);
-            let Some(columns) = self.search.within([low, high]) else { continue };
+    /// Marks the sides of the cells on a segment.
+    fn mark(&mut self, grid: &Grid, on: Segment, small: [f64; 2], mark: Mark) {
+        for k in 1..on.count() {
+            let side = bounds([k - 1, k].map(|k| on.point(grid, k, 0)));
+            let Some(columns) = self.search.within(widened(side, small)) else { continue };
             self.any |= mark == Mark::Boundary;
             columns.for_each(|column| self.marks[column].fill(mark));
         }
@@ -182,18 +179,8 @@ impl<'a> Voxels<'a> {
     }
 }
 
-/// Sides of the cells on the outer boundary of a zone.
-fn outer_sides(zone: &Zone<'_>) -> Vec<[[f64; 2]; 2]> {
-    let grid = zone.grid;
-    let (ni, nj) = (grid.ni, grid.nj);
-    let ranges = grid.boundary().into_iter();
-    let outer =
-        ranges.filter(|range| !matches!(range.meets, Meets::Link(_) | Meets::Patch(Patch::Wall)));
-    let point = |[i, j]: [usize; 2]| grid.point(i, j);
-    let sides = outer.flat_map(|range| {
-        (1..range.on.count()).map(move |k| [k - 1, k].map(|k| point(range.on.node([ni, nj], k))))
-    });
-    sides.collect()
+fn widened([low, high]: [[f64; 2]; 2], by: [f64; 2]) -> [[f64; 2]; 2] {
+    [difference(low, by), along(high, by, 1.0)]
 }
 
 impl Zone<'_> {
@@ -236,22 +223,16 @@ pub fn cell_types(
     walls: &[ElementWall],
     search: &SearchBox,
 ) -> Vec<ZoneTypes> {
-    let extent = |c: usize| {
-        let all = || zones.iter().flat_map(|zone| if c == 0 { &zone.grid.x } else { &zone.grid.y });
-        let low = all().copied().fold(f64::INFINITY, f64::min);
-        all().copied().fold(f64::NEG_INFINITY, f64::max) - low
-    };
-    let small = [0, 1].map(|c| TOLERANCE * extent(c));
+    let [low, high] = bounds(zones.iter().flat_map(|zone| zone.grid.points()));
+    let small = difference(high, low).map(|extent| TOLERANCE * extent);
     let voxels: Vec<Voxels<'_>> =
         zones.par_iter().map(|zone| Voxels::of(zone, search, small)).collect();
     let cut: Vec<Vec<bool>> = (0..zones.len())
         .map(|zone| {
             let others: Vec<&Voxels<'_>> = others(zone, zones.len()).map(|k| &voxels[k]).collect();
             let is_cut = |cell: usize| {
-                let [low, high] = cells[zone].bounds(cell);
-                let low = [0, 1].map(|c| low[c] - small[c]);
-                let high = [0, 1].map(|c| high[c] + small[c]);
-                others.iter().any(|voxels| voxels.meet([low, high]))
+                let around = widened(cells[zone].bounds(cell), small);
+                others.iter().any(|voxels| voxels.meet(around))
             };
             (0..cells[zone].centres.len()).into_par_iter().map(is_cut).collect()
         })
@@ -259,7 +240,6 @@ pub fn cell_types(
     let donors: Vec<Vec<Option<(usize, usize)>>> = (0..zones.len())
         .map(|zone| {
             let mut sources: Vec<usize> = others(zone, zones.len()).collect();
-            // The sources are sorted by preference.
             sources.sort_by_key(|&k| (k.abs_diff(zone), std::cmp::Reverse(k)));
             let donor = |centre: &[f64; 2]| {
                 sources.iter().find_map(|&source| {

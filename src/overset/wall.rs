@@ -1,7 +1,7 @@
 //! The placed wall of an element: distances, containment, intersections.
 
-use rstar::primitives::{GeomWithData, Line};
-use rstar::{AABB, RTree};
+use rstar::primitives::Line;
+use rstar::{AABB, RTree, RTreeObject};
 
 use crate::geometry::vector::{between, cross, difference, distance, dot, foot};
 
@@ -12,8 +12,7 @@ pub struct ElementWall {
     /// The points of the trailing edge: one, or all points of a base; empty without an edge.
     edge: Vec<[f64; 2]>,
     /// Segments from each point to the next.
-    pieces: RTree<GeomWithData<Line<[f64; 2]>, usize>>,
-    bounds: AABB<[f64; 2]>,
+    pieces: RTree<Line<[f64; 2]>>,
 }
 
 impl ElementWall {
@@ -25,10 +24,8 @@ impl ElementWall {
         let on_base = |i: &usize| *i <= base / 2 || *i + base / 2 >= last;
         let edge =
             if edge { (0..last).filter(on_base).map(|i| points[i]).collect() } else { Vec::new() };
-        let piece = |(i, w): (usize, &[[f64; 2]])| GeomWithData::new(Line::new(w[0], w[1]), i);
-        let pieces = RTree::bulk_load(points.windows(2).enumerate().map(piece).collect());
-        let bounds = AABB::from_points(&points);
-        Self { points, edge, pieces, bounds }
+        let pieces = points.array_windows().map(|&[from, to]| Line::new(from, to)).collect();
+        Self { points, edge, pieces: RTree::bulk_load(pieces) }
     }
 
     /// Its points, the last repeating the first.
@@ -56,13 +53,14 @@ impl ElementWall {
 
     /// Smallest and largest x and y.
     pub fn bounds(&self) -> [[f64; 2]; 2] {
-        [self.bounds.lower(), self.bounds.upper()]
+        let bounds = self.pieces.root().envelope();
+        [bounds.lower(), bounds.upper()]
     }
 
     /// The point of the wall nearest to a point.
     pub fn nearest(&self, point: [f64; 2]) -> [f64; 2] {
         let Some(piece) = self.pieces.nearest_neighbor(point) else { return point };
-        foot(point, [piece.geom().from, piece.geom().to])
+        foot(point, [piece.from, piece.to])
     }
 
     /// The distance of this wall from another that does not cross it, and the nearest point of each.
@@ -82,7 +80,7 @@ impl ElementWall {
         }
         let ray = AABB::from_corners(point, [high[0], point[1]]);
         let crossed = self.pieces.locate_in_envelope_intersecting(ray).filter(|piece| {
-            let (a, b) = (piece.geom().from, piece.geom().to);
+            let (a, b) = (piece.from, piece.to);
             let up = b[1] > a[1];
             // A segment includes its lower end and excludes its upper one.
             let spans = (a[1] > point[1]) != (b[1] > point[1]);
@@ -94,12 +92,10 @@ impl ElementWall {
     /// A point where the wall crosses or touches another, or a point of either wall that lies inside the
     /// other.
     pub fn conflict(&self, other: &Self) -> Option<[f64; 2]> {
-        let bounds = AABB::from_corners(other.bounds.lower(), other.bounds.upper());
+        let bounds = other.pieces.root().envelope();
         let crossing = self.pieces.locate_in_envelope_intersecting(bounds).find_map(|piece| {
-            let own = [piece.geom().from, piece.geom().to];
-            let bounds = AABB::from_corners(own[0], own[1]);
-            let mut near = other.pieces.locate_in_envelope_intersecting(bounds);
-            near.find_map(|piece| crossing(own, [piece.geom().from, piece.geom().to]))
+            let mut near = other.pieces.locate_in_envelope_intersecting(piece.envelope());
+            near.find_map(|other| crossing([piece.from, piece.to], [other.from, other.to]))
         });
         let inside = || {
             let first = self.points.first().filter(|point| other.contains(**point));
@@ -109,7 +105,6 @@ impl ElementWall {
     }
 }
 
-/// True if a point lies on a segment.
 fn is_on(point: [f64; 2], [a, b]: [[f64; 2]; 2]) -> bool {
     let (from_a, from_b) = (difference(point, a), difference(point, b));
     cross(from_a, difference(b, a)) == 0.0 && dot(from_a, from_b) <= 0.0

@@ -6,7 +6,7 @@ use rstar::primitives::{GeomWithData, Rectangle};
 use rstar::{AABB, RTree};
 
 use crate::geometry::Placement;
-use crate::geometry::vector::{between, cross, difference, dot};
+use crate::geometry::vector::{between, bounds, cross, difference, dot};
 use crate::grid::quality::{Corners, cell_area, cell_corners, centroid};
 use crate::grid::{Grid, Topology};
 
@@ -71,8 +71,8 @@ impl ZoneCells {
         let centres = corners.par_iter().map(centroid).collect();
         let areas = corners.par_iter().map(cell_area).collect();
         let boxes = corners.iter().enumerate().map(|(cell, corners)| {
-            let bounds = AABB::from_points(corners);
-            GeomWithData::new(Rectangle::from_corners(bounds.lower(), bounds.upper()), cell)
+            let [low, high] = bounds(*corners);
+            GeomWithData::new(Rectangle::from_corners(low, high), cell)
         });
         let tree = RTree::bulk_load(boxes.collect());
         Self { corners, centres, areas, tree }
@@ -80,8 +80,7 @@ impl ZoneCells {
 
     /// Smallest and largest x and y of a cell.
     pub fn bounds(&self, cell: usize) -> [[f64; 2]; 2] {
-        let bounds = AABB::from_points(&self.corners[cell]);
-        [bounds.lower(), bounds.upper()]
+        bounds(self.corners[cell])
     }
 
     /// The cell that contains a point; the first of several with the point on their edges.

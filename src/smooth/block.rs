@@ -75,16 +75,11 @@ impl Orientation {
 /// the wall has no corner there, a C-grid whose line j = 0 has a cut, or a rectangle.
 pub(super) fn shape(grid: &Grid) -> Topology {
     let (last, wall) = (grid.ni - 1, grid.row(0));
-    let same = SAME * chord_lengths(&wall)[last];
-    let meet = |i: usize, j: usize| distance(grid.point(i, j), grid.point(last - i, j)) <= same;
-    if (0..grid.nj).all(|j| meet(0, j)) {
-        let turn = angle(difference(wall[last], wall[last - 1]), difference(wall[1], wall[0]));
-        let smooth = turn.abs() <= corner_tangent().atan();
-        return Topology::O(if smooth { Seam::Periodic } else { Seam::Held });
-    }
-    match (0..grid.ni / 2).take_while(|&i| meet(i, 0)).count() {
-        0 | 1 => Topology::Rectangle,
-        nodes => Topology::C { wake: nodes - 1 },
+    let found = Topology::of_coincident(grid, SAME * chord_lengths(&wall)[last]);
+    let turn = angle(difference(wall[last], wall[last - 1]), difference(wall[1], wall[0]));
+    match found.unwrap_or(Topology::Rectangle) {
+        Topology::O(_) if turn.abs() <= corner_tangent().atan() => Topology::O(Seam::Periodic),
+        other => other,
     }
 }
 

@@ -71,7 +71,7 @@ fn write_curvature(out: &mut Writer<'_>, mesh: &MeshData<'_>) -> io::Result<()> 
 /// Curvature of the wall on each of its faces, the mean of that at its two nodes: the turn there over the length
 /// around it. Corners have none.
 fn curvature(grid: &Grid) -> Vec<f64> {
-    let wall: Vec<[f64; 2]> = grid.topology.wall(grid.ni).map(|i| grid.point(i, 0)).collect();
+    let wall = grid.wall();
     let faces = wall.len() - 1;
     let step = |k: usize| difference(wall[k % faces + 1], wall[k % faces]);
     let turns: Vec<f64> = (0..faces).map(|k| angle(step(k + faces - 1), step(k))).collect();

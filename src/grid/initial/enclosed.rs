@@ -1,6 +1,6 @@
 //! A line of sides, such as those of a wind tunnel, as the outer line of a grid.
 
-use crate::geometry::vector::distance;
+use crate::geometry::vector::{bounds, distance};
 use crate::geometry::{Enclosure, spacing_geometric};
 use crate::grid::{Outside, Topology, smooth};
 
@@ -107,9 +107,7 @@ fn around(line: &Enclosure, inner: &[[f64; 2]]) -> Vec<f64> {
         x.total_cmp(other_x).then(other_y.total_cmp(y))
     };
     let above = corners.iter().map(|t| line.point(*t)).min_by(fore).map_or(below, |[_, y]| y);
-    let all = || line.points().iter().map(|[x, _]| *x);
-    let [ahead, behind] =
-        [all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max)];
+    let [[ahead, _], [behind, _]] = bounds(line.points().iter().copied());
     let opposite = |i: usize| {
         let y = if 2 * i <= last { below } else { above };
         line.nearest([inner[i][0].clamp(ahead, behind), y])

@@ -1,6 +1,6 @@
 //! Cutting lines and polygons to a window, and leaving out points that cannot be seen.
 
-use crate::grid::vector::{along, between, difference, distance, foot, middle};
+use crate::grid::vector::{along, between, bounds, difference, distance, foot, middle};
 
 /// A rectangle with sides along the axes, `low ≤ high` in both.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -15,12 +15,9 @@ impl Window {
     /// The smallest window around points, those with a coordinate that is not finite left out;
     /// empty (`low > high`) without any.
     pub fn around(points: impl IntoIterator<Item = [f64; 2]>) -> Self {
-        let empty = Self { low: [f64::INFINITY; 2], high: [f64::NEG_INFINITY; 2] };
-        let finite = points.into_iter().filter(|point| point.iter().all(|c| c.is_finite()));
-        finite.fold(empty, |window, point| Self {
-            low: [window.low[0].min(point[0]), window.low[1].min(point[1])],
-            high: [window.high[0].max(point[0]), window.high[1].max(point[1])],
-        })
+        let is_finite = |point: &[f64; 2]| point.iter().all(|c| c.is_finite());
+        let [low, high] = bounds(points.into_iter().filter(is_finite));
+        Self { low, high }
     }
 
     pub(super) fn about(centre: [f64; 2], size: [f64; 2]) -> Self {

@@ -6,7 +6,7 @@ use super::axes::PlotPanel;
 use super::clip::Window;
 use super::palette;
 use super::picture::Picture;
-use super::views::{GRID_LINE, OUTER_LINE, WALL_LINE, nodes, strides, wall};
+use super::views::{GRID_LINE, OUTER_LINE, WALL_LINE, strides, wall};
 use crate::diagnostics::counted;
 use crate::grid::vector::middle;
 use crate::overset::{CellType, Checks, Gap, Rim, Zone, ZoneTypes};
@@ -57,7 +57,7 @@ impl OversetPictures<'_> {
         let walls =
             self.zones.iter().filter(|zone| zone.has_wall()).flat_map(|zone| wall(zone.grid));
         let near = Window::around(rims.chain(walls));
-        let all = Window::around(self.zones.iter().flat_map(|zone| nodes(zone.grid)));
+        let all = Window::around(self.zones.iter().flat_map(|zone| zone.grid.points()));
         let enlarged =
             |window: Window| Window::about(window.centre(), window.size().map(|c| 1.04 * c));
         let frame = |low: [f64; 2], high: [f64; 2]| Window { low, high };

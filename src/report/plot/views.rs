@@ -85,7 +85,7 @@ pub fn airfoil(
 /// around the worst one on the left.
 pub fn compared(title: &str, summary: &str, grids: [&Grid; 2]) -> Picture {
     let [left, _] = grids;
-    let whole = Window::around(nodes(left));
+    let whole = Window::around(left.points());
     let body = Window::around(wall(left));
     let around =
         |window: Window| square(window.centre(), 1.3 * window.size()[0].max(window.size()[1]));
@@ -154,7 +154,7 @@ impl Artifacts<'_> {
         let wall = || wall(grid).into_iter();
         let next = self.next_blade();
         let others = self.others.into_iter().flatten().chain(&next);
-        let outer = grid.row(grid.nj - 1).into_iter().chain(others.flat_map(nodes));
+        let outer = grid.row(grid.nj - 1).into_iter().chain(others.flat_map(Grid::points));
         let outer = Window::around(outer);
         let body = Window::around(wall());
         let chord = body.size()[0];
@@ -284,14 +284,9 @@ pub(super) fn strides(grid: &Grid, window: &Window, most: usize) -> [usize; 2] {
     })
 }
 
-/// The points of all nodes of a grid.
-pub(super) fn nodes(grid: &Grid) -> impl Iterator<Item = [f64; 2]> {
-    grid.x.iter().zip(&grid.y).map(|(x, y)| [*x, *y])
-}
-
 /// The points of the wall of a grid, with a base back to the first of them.
 pub(super) fn wall(grid: &Grid) -> Vec<[f64; 2]> {
-    let mut wall: Vec<_> = grid.topology.wall(grid.ni).map(|i| grid.point(i, 0)).collect();
+    let mut wall = grid.wall();
     if matches!(grid.topology, Topology::Blunt { .. }) {
         wall.push(wall[0]);
     }
