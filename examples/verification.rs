@@ -8,9 +8,8 @@
 
 use std::path::Path;
 
-use gridgen::backend::Backend;
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::backend::{EllipticBackend, GridBackend};
+use gridgen::backend::{self, Backend, EllipticBackend, GridBackend};
 use gridgen::case::Case;
 use gridgen::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
 use gridgen::generate::{GridResult, RunOptions, make_grid};
@@ -18,7 +17,7 @@ use gridgen::geometry::{
     Airfoil, AlongWall, BaseCells, GeometryError, SurfaceSettings, TrailingEdge, airfoil_from_file,
     airfoil_from_naca, distribute, spacing_geometric, wall_normals,
 };
-use gridgen::grid::initial::{self, InitialMethod, InitialSettings, Outer, Outline};
+use gridgen::grid::initial::{InitialMethod, InitialSettings, Outer, Outline};
 use gridgen::grid::{Grid, Seam, Topology};
 use gridgen::pde::control::{Base, ControlSettings, Wall};
 use gridgen::solver::history::History;
@@ -320,7 +319,7 @@ fn initial_grid(
     (ni, nj): (usize, usize),
     first_cell: f64,
     far_field: f64,
-) -> Result<(Grid, Vec<[f64; 2]>), GeometryError> {
+) -> Result<(Grid, Vec<[f64; 2]>), Failure> {
     let surface = SurfaceSettings {
         ni,
         leading_edge_spacing: LEADING,
@@ -349,7 +348,7 @@ fn initial_grid(
         spread: 10.0,
         margin: 0,
     };
-    Ok((initial::build(&outline, &march).grid, normals))
+    Ok((backend::initial_grid(&CpuBackend, &outline, &march)?.grid, normals))
 }
 
 fn solve(setting: Setting<'_>) -> Result<NewtonReport, Failure> {

@@ -56,14 +56,15 @@ pub trait GridBackend {
     fn placed(&self, grid: &Self::Grid, shift: [f64; 2], scale: f64) -> Result<Self::Grid>;
 }
 
-/// [`initial::build`] with the marches of a backend, which keeps the grid.
+/// The initial grid by the marches of a backend, which keeps it. A hyperbolic march that folds is repeated with more
+/// dissipation, and then the normal march is used; if all fold, the last grid is returned with its number of folded cells.
 pub fn initial_grid<B: GridBackend>(
     backend: &B,
     outline: &Outline,
     settings: &InitialSettings,
 ) -> Result<InitialGrid<B::Grid>> {
     let march = |dissipation| backend.march(outline, settings, dissipation);
-    initial::build_with(outline, settings, march, |grid| backend.take(grid))
+    initial::build(outline, settings, march, |grid| backend.take(grid))
 }
 
 /// A state of the grid equations as Newton's method judges it.

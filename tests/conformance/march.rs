@@ -1,9 +1,10 @@
 //! The hyperbolic march.
 
+use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::initial_grid;
 use gridgen::geometry::{OffsetLine, open_normals};
 use gridgen::grid::Grid;
-use gridgen::grid::initial::{InitialMethod, Outer, Outline, build};
+use gridgen::grid::initial::{InitialMethod, Outer, Outline};
 use gridgen::grid::quality::folds;
 
 use super::{Subject, grid_to_host};
@@ -56,10 +57,9 @@ pub fn the_march_gives_the_grid_of_the_host<S: Subject>(subject: &S) {
             settings.volume_smoothing = 0.0;
         }
 
-        let (host, other) =
-            (build(&outline, &settings), initial_grid(subject, &outline, &settings));
+        let host = initial_grid(&CpuBackend, &outline, &settings).unwrap();
+        let other = initial_grid(subject, &outline, &settings).unwrap();
 
-        let other = other.unwrap();
         assert_eq!((host.method, &host.notes), (other.method, &other.notes));
         let Grid { x, y, .. } = grid_to_host(subject, &other.grid, &host.grid);
         for (k, (host, other)) in [(&host.grid.x, x), (&host.grid.y, y)].into_iter().enumerate() {
@@ -88,8 +88,8 @@ pub fn the_march_ends_on_an_offset_line<S: Subject>(subject: &S) {
         let outline = wall.outline(&layers, Outer::Offset(&line));
         let settings = wall.settings(InitialMethod::Hyperbolic);
 
-        let (host, other) =
-            (build(&outline, &settings), initial_grid(subject, &outline, &settings).unwrap());
+        let host = initial_grid(&CpuBackend, &outline, &settings).unwrap();
+        let other = initial_grid(subject, &outline, &settings).unwrap();
 
         let ni = wall.line.len();
         let found = grid_to_host(subject, &other.grid, &host.grid);

@@ -2,8 +2,10 @@
 
 use std::f64::consts::{PI, TAU};
 
+use gridgen::backend::cpu::CpuBackend;
+use gridgen::backend::initial_grid;
 use gridgen::geometry::open_normals;
-use gridgen::grid::initial::{InitialGrid, InitialMethod, InitialSettings, Outer, Outline, build};
+use gridgen::grid::initial::{InitialGrid, InitialMethod, InitialSettings, Outer, Outline};
 use gridgen::grid::{Seam, Topology};
 
 /// Points of a closed wall, clockwise from the trailing edge, with outward normals. The last
@@ -96,7 +98,7 @@ impl WallPoints {
     pub fn initial(&self, method: InitialMethod, nj: usize, first_cell: f64) -> InitialGrid {
         let layers = geometric_layers(nj, first_cell, FAR_FIELD);
         let outline = self.outline(&layers, Outer::Circle(FAR_FIELD));
-        build(&outline, &self.settings(method))
+        initial_grid(&CpuBackend, &outline, &self.settings(method)).unwrap()
     }
 }
 

@@ -31,7 +31,6 @@ pub(crate) const TURN: f64 = 2.0;
 /// Parameters that differ between closed and open fronts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Scheme {
-    /// True for closed fronts.
     pub(crate) closed: bool,
     /// Weight 1 + θ of the implicit difference along i.
     pub(crate) implicit: f64,

@@ -15,15 +15,12 @@ use crate::geometry::vector::between;
 use crate::grid::quality::{cell_corners, cell_skewness, folds};
 use crate::grid::{Grid, arc_length, smooth};
 
-/// Passes over the lengths of lines.
 const LENGTH_PASSES: usize = 20;
-/// Rows of the lines that are marched.
 const MARCHED_ROWS: usize = 33;
 /// Height of the first layer of a march that lands.
 const MARCHED_FIRST: f64 = 2e-3;
 /// A march is taken whose cells are no more skewed than this, or than those of the other lines.
 const GOOD_SKEWNESS: f64 = 0.9;
-/// The note where no march is taken.
 const NO_MARCH: &str = "no hyperbolic march fits the box: the lines solve Winslow's equations";
 
 /// The initial grid inside a polygon, and the way it was made.
@@ -60,7 +57,6 @@ pub(super) fn build(
     (grid, InitialMethod::Winslow)
 }
 
-/// Largest equiangle skewness of the cells.
 fn largest_skewness(grid: &Grid) -> f64 {
     let of_row = |j: usize| {
         let cells = (0..grid.ni - 1).map(|i| cell_skewness(&cell_corners(grid, i, j)));

@@ -18,7 +18,6 @@ use super::quality::folds;
 use super::{Grid, arc_length, beside};
 use crate::geometry::vector::{difference, distance, left_normal};
 use rayon::prelude::*;
-use std::convert::Infallible;
 
 /// Construction of the initial grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -62,18 +61,10 @@ pub struct InitialGrid<G = Grid> {
     pub folded: usize,
 }
 
-/// Builds the initial grid. A hyperbolic march that folds is repeated with more dissipation; after that the
-/// normal march is used. If all attempts fold, the last grid is returned with the number of its folded cells.
-pub fn build(outline: &Outline, settings: &InitialSettings) -> InitialGrid {
-    let march =
-        |dissipation| Ok::<_, Infallible>(hyperbolic::march(outline, settings, dissipation));
-    let Ok(initial) = build_with(outline, settings, march, Ok);
-    initial
-}
-
-/// [`build`] for grids that live on a device: `march` is the hyperbolic march with a given dissipation and
-/// counts folded cells, `take` uploads a grid made on the host.
-pub(crate) fn build_with<G, E>(
+/// Builds the initial grid where `march`, the hyperbolic march with a given dissipation, keeps it and counts folded cells;
+/// `take` brings a grid of the host there. A march that folds is repeated with more dissipation; after that the normal
+/// march is used. If all attempts fold, the last grid is returned with the number of its folded cells.
+pub(crate) fn build<G, E>(
     outline: &Outline,
     settings: &InitialSettings,
     march: impl Fn(f64) -> Result<Option<(G, usize)>, E>,
