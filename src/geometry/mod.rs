@@ -37,7 +37,7 @@ pub use heights::{AlongWall, Cluster, Heights, SurfaceSide};
 pub use naca::{NacaSection, airfoil_from_naca};
 pub use offset::{OffsetLine, OffsetProjection};
 pub(crate) use passage::Blades;
-pub(crate) use polygon::{crossings, encloses, polygon_area};
+pub(crate) use polygon::{CORNER_DEGREES, crossings, encloses, polygon_area};
 pub use polygon::{first_contact, first_crossing, open_normals, wall_normals};
 pub(crate) use reader::{Placing, Repairs, read_file, read_points};
 pub use reader::{

@@ -2,8 +2,8 @@
 
 use super::vector::{angle, cross, difference, left_normal};
 
-/// Turn above which a wall point counts as a corner.
-const CORNER_DEGREES: f64 = 20.0;
+/// Turn above which a wall point counts as a corner, which has the normal of the bisector.
+pub(crate) const CORNER_DEGREES: f64 = 20.0;
 
 /// Outward unit normals of a closed wall, one for each point.
 ///

@@ -18,7 +18,7 @@ pub use cell::{
     distance_from_right, right_angles_from_right, smallest_determinant,
 };
 pub(crate) use cell::{corner_determinants, is_folded};
-pub use curved::{CurvedQuality, MOST_ORDER, measure_curved};
+pub use curved::{CurvedQuality, MOST_ORDER};
 pub(crate) use distribution::order_of;
 pub use distribution::{BadCell, percentile, skewness_histogram, worst_cells};
 pub use face::nonorthogonality;
@@ -32,6 +32,7 @@ use rayon::prelude::*;
 
 use super::boundary::{self, Side};
 use super::{FAR_FIELD_CENTRE, Grid, Topology};
+use crate::geometry::CORNER_DEGREES;
 use crate::geometry::vector::{cross, difference, dot};
 use cell::edge_length_squared;
 use line::row_turning;
@@ -39,10 +40,6 @@ pub(crate) use line::waves;
 pub use line::{TRANSITION, boundary_layer_cells, boundary_layer_thickness};
 use std::iter;
 use std::ops::Range;
-
-/// A wall point at which the wall turns by more than this many degrees has no unique normal. Its first-line
-/// angle is excluded from the wall angle errors.
-pub(crate) const CORNER_TURN_DEG: f64 = 20.0;
 
 /// The percentile of the skewness that is reported.
 pub(crate) const PERCENTILE: f64 = 99.0;
@@ -217,15 +214,15 @@ impl Quality {
     /// The quality of `cells` cells together with blocks, whose walls may be on any side: extremes of all, the mean of
     /// all cells, and the largest 99th percentile.
     pub(crate) fn joined<'g>(
-        self,
+        mut self,
         mut cells: usize,
         blocks: impl IntoIterator<Item = &'g Grid>,
     ) -> Self {
-        blocks.into_iter().fold(self, |all, block| {
-            let all = all.with_block(cells, block);
+        for block in blocks {
+            self = self.with_block(cells, block);
             cells += block.cells();
-            all
-        })
+        }
+        self
     }
 
     fn with_block(mut self, cells: usize, block: &Grid) -> Self {
@@ -395,9 +392,9 @@ fn measure_wall(grid: &Grid, line: WallLine) -> Quality {
     wall
 }
 
-/// Tangent of [`CORNER_TURN_DEG`].
+/// Tangent of the turn above which a wall point has no unique normal: its first line is excluded from the errors of angles.
 pub(crate) fn corner_tangent() -> f64 {
-    CORNER_TURN_DEG.to_radians().tan()
+    CORNER_DEGREES.to_radians().tan()
 }
 
 /// Direction at the middle point of the parabola through three points. With edges a, b of lengths `l_a`,

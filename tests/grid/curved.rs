@@ -1,8 +1,6 @@
 //! Bounds on the Jacobian determinant of curved cells.
 
-use gridgen::grid::quality::{
-    CurvedQuality, cell_area, cell_corners, measure_curved, smallest_determinant,
-};
+use gridgen::grid::quality::{CurvedQuality, cell_area, cell_corners, smallest_determinant};
 use gridgen::grid::{Grid, Seam, Topology};
 use support::grids::{grid_from, polar_grid};
 use support::random::Random;
@@ -10,7 +8,8 @@ use support::random::Random;
 /// One cell of order `order`, with nodes at these positions in x, and straight in y.
 fn bar(places: &[f64]) -> CurvedQuality {
     let n = places.len();
-    measure_curved(&grid_from(n, n, |i, j| [places[i], j as f64 / (n - 1) as f64]), n - 1)
+    let grid = grid_from(n, n, |i, j| [places[i], j as f64 / (n - 1) as f64]);
+    CurvedQuality::of_blocks(&[&grid], n - 1)
 }
 
 /// The cubic with x' = a (1 − u)² + 2 b u (1 − u) + c u² at equal steps of u.
@@ -32,7 +31,7 @@ fn straight_parallelograms_have_a_scaled_jacobian_of_one() {
     let grid = grid_from(13, 13, |i, j| [3.0 * i as f64 + j as f64, 2.0 * j as f64]);
 
     for order in 1..=4_usize {
-        let quality = measure_curved(&grid, order);
+        let quality = CurvedQuality::of_blocks(&[&grid], order);
 
         assert_eq!((quality.cells, quality.folded_cells), ((12 / order).pow(2), 0));
         assert_near(quality.min_scaled_jacobian, 1.0, 1e-9);
@@ -119,7 +118,7 @@ fn the_bound_is_below_all_values_and_near_the_smallest() {
                 nodes.push([5.0 + 3.0 * place(i), 0.01 * place(j) - 2.0]);
             }
             let grid = grid_from(order + 1, order + 1, |i, j| nodes[j * (order + 1) + i]);
-            let quality = measure_curved(&grid, order);
+            let quality = CurvedQuality::of_blocks(&[&grid], order);
 
             let corner = |i: usize, j: usize| grid.point(order * i, order * j);
             let [a, b, c, d] = [corner(0, 0), corner(1, 0), corner(1, 1), corner(0, 1)];
@@ -150,7 +149,7 @@ fn a_coordinate_that_is_not_a_number_folds_its_cell() {
     let mut grid = polar_grid(25, 13, 0.05, 1.2);
     grid.y[25 * 3 + 7] = f64::NAN;
 
-    let quality = measure_curved(&grid, 4);
+    let quality = CurvedQuality::of_blocks(&[&grid], 4);
 
     assert_eq!((quality.cells, quality.folded_cells), (18, 1));
     assert!(quality.min_scaled_jacobian.is_nan());
@@ -166,7 +165,7 @@ fn cells_that_are_thin_by_ten_to_the_eighth_are_judged() {
     };
 
     for order in 2..=4 {
-        let quality = measure_curved(&thin(1e-8), order);
+        let quality = CurvedQuality::of_blocks(&[&thin(1e-8)], order);
 
         assert_eq!(quality.folded_cells, 0);
         // The height at the first corner, divided by that in the middle of the first cell.
@@ -184,7 +183,7 @@ fn cells_of_order_one_have_the_corner_determinants_of_the_grid() {
     };
     let least = (0..grid.cells()).map(scaled).fold(f64::INFINITY, f64::min);
 
-    let quality = measure_curved(&grid, 1);
+    let quality = CurvedQuality::of_blocks(&[&grid], 1);
 
     assert_eq!((quality.cells, quality.folded_cells), (grid.cells(), 0));
     assert_near(quality.min_scaled_jacobian, least, 1e-9);

@@ -51,24 +51,7 @@ pub struct CurvedQuality {
     pub at: [f64; 2],
 }
 
-/// Measures the cells of order `order`, each of which consists of `order` × `order` cells of the grid. Cells
-/// left over at the ends in i and j are ignored. The result does not depend on the number of threads.
-///
-/// # Panics
-/// If `order` is 0 or above [`MOST_ORDER`].
-#[must_use]
-pub fn measure_curved(grid: &Grid, order: usize) -> CurvedQuality {
-    let (columns, rows) = ((grid.ni - 1) / order, (grid.nj - 1) / order);
-    let row = |j: usize| {
-        let cells = (0..columns).map(|i| Cell::new(grid, [i, j], order).quality());
-        cells.fold(CurvedQuality::none(order), CurvedQuality::joined)
-    };
-    let rows: Vec<CurvedQuality> = (0..rows).into_par_iter().map(row).collect();
-    rows.into_iter().fold(CurvedQuality::none(order), CurvedQuality::joined)
-}
-
 impl fmt::Display for CurvedQuality {
-    /// The number of cells and the smallest scaled Jacobian.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { order, cells, min_scaled_jacobian, at: [x, y], .. } = self;
         // The value is a lower bound, so it is rounded down.
@@ -82,14 +65,24 @@ impl fmt::Display for CurvedQuality {
 }
 
 impl CurvedQuality {
-    /// [`measure_curved`] of linked blocks together.
+    /// Measures the cells of order `order` of linked blocks together, each of which consists of `order` × `order` cells of
+    /// its grid. Cells left over at the ends in i and j are ignored. The result does not depend on the number of threads.
     ///
     /// # Panics
     /// If `order` is 0 or above [`MOST_ORDER`].
     #[must_use]
     pub fn of_blocks(blocks: &[&Grid], order: usize) -> Self {
-        let measured = blocks.iter().map(|block| measure_curved(block, order));
-        measured.fold(Self::none(order), Self::joined)
+        let none = Self::none(order);
+        let of_block = |block: &&Grid| {
+            let of_row = |j: usize| {
+                let columns = 0..(block.ni - 1) / order;
+                let cells = columns.map(|i| Cell::new(block, [i, j], order).quality());
+                cells.fold(none, Self::joined)
+            };
+            let rows = (0..(block.nj - 1) / order).into_par_iter().map(of_row);
+            rows.collect::<Vec<_>>().into_iter().fold(none, Self::joined)
+        };
+        blocks.iter().map(of_block).fold(none, Self::joined)
     }
 
     fn none(order: usize) -> Self {
@@ -153,8 +146,8 @@ impl Cell {
     }
 
     fn quality(&self) -> CurvedQuality {
-        let [lower, _] = self.determinant().smallest(GAP * self.straight);
-        let lower = lower - ROUND_OFF * self.extent_squared;
+        let bound = self.determinant().lower_bound(GAP * self.straight);
+        let lower = bound - ROUND_OFF * self.extent_squared;
         CurvedQuality {
             order: self.order,
             cells: 1,
@@ -199,21 +192,21 @@ impl Cell {
 }
 
 impl Bernstein {
-    /// Bounds on the smallest value, at most `gap` apart unless that takes too many parts. Coefficients give
-    /// the lower bound, values at corners the upper one. The part with the smallest coefficient is repeatedly
-    /// halved in both directions.
-    fn smallest(self, gap: f64) -> [f64; 2] {
+    /// A lower bound of the smallest value, at most `gap` below an upper one unless that takes too many parts.
+    /// Coefficients give the lower bound, values at corners the upper one. The part with the smallest coefficient is
+    /// repeatedly halved in both directions.
+    fn lower_bound(self, gap: f64) -> f64 {
         let mut upper = self.corners();
         let mut parts = vec![(self.least(), self)];
         loop {
             let worst = (0..parts.len()).min_by(|a, b| parts[*a].0.total_cmp(&parts[*b].0));
-            let Some(worst) = worst else { return [f64::NAN; 2] };
+            let Some(worst) = worst else { return f64::NAN };
             let lower = super::smaller(parts[worst].0, upper);
             let decided = lower > 0.0 || upper <= 0.0;
             // The comparison is false for NaN, which ends the loop.
             let open = upper - lower > gap || (!decided && upper > lower);
             if !open || parts.len() >= MOST_PARTS {
-                return [lower, upper];
+                return lower;
             }
             let (_, part) = parts.swap_remove(worst);
             for quarter in part.quarters() {
@@ -223,13 +216,10 @@ impl Bernstein {
         }
     }
 
-    fn rows(&self) -> impl Iterator<Item = &[f64]> {
-        self.coefficients[..self.count].iter().map(|row| &row[..self.count])
-    }
-
     /// The smallest coefficient; NaN if any is.
     fn least(&self) -> f64 {
-        self.rows().flatten().copied().fold(f64::INFINITY, super::smaller)
+        let rows = self.coefficients[..self.count].iter().map(|row| &row[..self.count]);
+        rows.flatten().copied().fold(f64::INFINITY, super::smaller)
     }
 
     /// The smallest value at a corner; NaN if any is.
