@@ -119,7 +119,9 @@ fn solved<B: EllipticBackend + MultigridBackend>(
     let zeros = || vec![0.0; LevelSize::of(&start).values() / 2];
     let mut data = EllipticData::of_terms(&start, [zeros(), zeros()], None);
     data.shift = shift;
-    let (nodes, _, report) = solution(backend, (&data, start.topology), options, None)?;
+    let (state, guess) = backend.elliptic(&data)?;
+    let problem = (state, start.topology);
+    let (nodes, _, report) = solution::<B, f64>(backend, problem, options, guess)?;
     let mut grid = Grid::new(start.topology, start.ni, start.nj);
     backend.fetch(&nodes, &mut grid)?;
     Ok(SolvedBlock {

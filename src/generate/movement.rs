@@ -13,7 +13,7 @@ use crate::formats;
 use crate::grid::Grid;
 use crate::movement::{Adjoint, Moved, MovementError, Reference, Resident, Solved};
 use crate::run::{Machine, on_each};
-use crate::smooth::{SmoothError, SmoothSettings, Smoothed, smooth_on};
+use crate::smooth::{SmoothError, SmoothSettings, Smoothed, smooth};
 use crate::solver::SolverError;
 
 /// The result of work on a reference, which each backend of a machine holds as `resident`. The numbers that are given
@@ -88,7 +88,7 @@ impl Machine {
         })
     }
 
-    /// [`smooth_on`] this machine, one that works alone.
+    /// [`smooth`](fn@smooth) on this machine, one that works alone.
     ///
     /// # Errors
     /// The errors of that function, and several devices.
@@ -99,8 +99,8 @@ impl Machine {
         options: &SolverOptions,
     ) -> Result<Smoothed, SmoothError> {
         match self {
-            Self::Cpu => smooth_on(&CpuBackend, grid, settings, options),
-            Self::Cuda(backend) => smooth_on(&**backend, grid, settings, options),
+            Self::Cpu => smooth(&CpuBackend, grid, settings, options),
+            Self::Cuda(backend) => smooth(&**backend, grid, settings, options),
             Self::Ranks(_) => Err(SolverError::from(DeviceError::OtherWalls).into()),
         }
     }

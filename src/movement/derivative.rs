@@ -42,15 +42,12 @@ pub struct Derivatives<B: MovementBackend> {
     coupled: bool,
     equations: GridProblem<B, f64>,
     /// That the Jacobian and its preconditioner are made.
-    forward: Option<LinearSolver<B, f64, GridJacobian<B, f64>>>,
-    transposed: Option<Transposed<B>>,
+    forward: Option<Solver<B>>,
+    /// Kᵀ and its solver.
+    transposed: Option<(GridJacobian<B, f64>, Solver<B>)>,
 }
 
-/// Kᵀ and its solver.
-struct Transposed<B: MovementBackend> {
-    matrix: GridJacobian<B, f64>,
-    solver: LinearSolver<B, f64, GridJacobian<B, f64>>,
-}
+type Solver<B> = LinearSolver<B, f64, GridJacobian<B, f64>>;
 
 /// Outcome of a linear solve.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -154,7 +151,8 @@ impl<B: MovementBackend> Derivatives<B> {
         wall: &[[f64; 2]],
         heights: &[f64],
     ) -> Result<(B::Grid, Solved), MovementError> {
-        let expected = self.wall_points();
+        let (topology, [ni, _]) = self.shape;
+        let expected = topology.wall(ni).count();
         let lengths = [Some(wall.len()), Some(heights.len()).filter(|&n| n > 0)];
         if let Some(found) = lengths.into_iter().flatten().find(|&found| found != expected) {
             return Err(MovementError::WallPoints { found, expected });
@@ -175,7 +173,11 @@ impl<B: MovementBackend> Derivatives<B> {
         let (mut product, mut right) = (backend.zeros(n)?, backend.zeros(n)?);
         backend.frame_product(state, &displacement, &mut product)?;
         backend.lincomb(None, &mut right, 0.0, &[(-1.0, &product)])?;
-        let (du, solved) = self.solve_forward(backend, &right)?;
+        let solver = present(&mut self.forward, || -> Result<_, SolverError> {
+            prepared(backend, self.equations.linearise(backend)?, &self.options)
+        })?;
+        let jacobian = self.equations.jacobian();
+        let (du, solved) = solve(backend, jacobian, solver, &right, self.tolerance)?;
         backend.load_state(&mut displacement, &du)?;
         let nodes = backend.nodes(displacement, self.whole)?;
         let nodes = match self.place.half {
@@ -233,7 +235,12 @@ impl<B: MovementBackend> Derivatives<B> {
                 self.place.half.map_or_else(|| host.clone(), |symmetry| symmetry.half(&host));
             return Err(check_nodes(&host).err().unwrap_or(MovementError::NoBody));
         }
-        let (lambda, solved) = self.solve_transposed(backend, &right)?;
+        let (matrix, solver) = present(&mut self.transposed, || -> Result<_, SolverError> {
+            let matrix = self.equations.transposed(backend)?;
+            let solver = prepared(backend, &matrix, &self.options)?;
+            Ok((matrix, solver))
+        })?;
+        let (lambda, solved) = solve(backend, matrix, solver, &right, self.tolerance)?;
         lines.subtract(&backend.frame_sums(self.equations.state(), &lambda)?);
         self.clear_unknown(&mut lines);
         let (wall, heights) = self.fixed.gather(&lines);
@@ -250,46 +257,6 @@ impl<B: MovementBackend> Derivatives<B> {
             }
         }
     }
-
-    /// Points of the user's wall.
-    fn wall_points(&self) -> usize {
-        let (topology, [ni, _]) = self.shape;
-        topology.wall(ni).count()
-    }
-
-    fn solve_forward(
-        &mut self,
-        backend: &B,
-        right: &B::Vector<f64>,
-    ) -> Result<(B::Vector<f64>, Solved), MovementError> {
-        let Self { options, equations, forward, tolerance, .. } = self;
-        let solver = present(forward, || -> Result<_, SolverError> {
-            let SolverOptions { linear, multigrid, .. } = options;
-            let kind = (linear.preconditioner, linear.schedule);
-            let mut solver = equations.jacobian().linear_solver(linear.krylov, kind, *multigrid);
-            solver.update(backend, equations.linearise(backend)?)?;
-            Ok(solver)
-        })?;
-        let n = equations.unknowns();
-        solve(backend, equations.jacobian(), solver, right, (n, *tolerance))
-    }
-
-    fn solve_transposed(
-        &mut self,
-        backend: &B,
-        right: &B::Vector<f64>,
-    ) -> Result<(B::Vector<f64>, Solved), MovementError> {
-        let Self { options, equations, transposed, tolerance, .. } = self;
-        let Transposed { matrix, solver } = present(transposed, || -> Result<_, SolverError> {
-            let matrix = equations.transposed(backend)?;
-            let SolverOptions { linear, multigrid, .. } = options;
-            let kind = (linear.preconditioner, linear.schedule);
-            let mut solver = matrix.linear_solver(linear.krylov, kind, *multigrid);
-            solver.update(backend, &matrix)?;
-            Ok(Transposed { matrix, solver })
-        })?;
-        solve(backend, matrix, solver, right, (equations.unknowns(), *tolerance))
-    }
 }
 
 /// Refuses derivatives by the nodes with which nothing can be computed.
@@ -305,15 +272,27 @@ fn check_sizes(values: &[f64], of: impl Fn(usize) -> String) -> Result<(), Movem
     }
 }
 
-/// Solves A x = b and looks at the residual.
-fn solve<B: MovementBackend, A: LinearOperator<B, f64>>(
+/// A solver for a matrix, its preconditioner made.
+fn prepared<B: MovementBackend>(
     backend: &B,
-    a: &A,
-    solver: &mut LinearSolver<B, f64, A>,
+    a: &GridJacobian<B, f64>,
+    SolverOptions { linear, multigrid, .. }: &SolverOptions,
+) -> Result<Solver<B>, SolverError> {
+    let kind = (linear.preconditioner, linear.schedule);
+    let mut solver = a.linear_solver(linear.krylov, kind, *multigrid);
+    solver.update(backend, a)?;
+    Ok(solver)
+}
+
+/// Solves A x = b and looks at the residual.
+fn solve<B: MovementBackend>(
+    backend: &B,
+    a: &GridJacobian<B, f64>,
+    solver: &mut Solver<B>,
     right: &B::Vector<f64>,
-    (n, tolerance): (usize, f64),
+    tolerance: f64,
 ) -> Result<(B::Vector<f64>, Solved), MovementError> {
-    let (mut x, mut r) = (backend.zeros(n)?, backend.zeros(n)?);
+    let (mut x, mut r) = (backend.zeros(a.rows())?, backend.zeros(a.rows())?);
     let report = solver.solve(backend, a, right, tolerance, &mut x, &mut |_, _| ())?;
     a.apply(backend, &x, &mut r)?;
     backend.lincomb(None, &mut r, -1.0, &[(1.0, right)])?;

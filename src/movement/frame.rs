@@ -3,8 +3,8 @@
 
 use super::tape::{Derivative, Tape};
 use crate::backend::{FixedLines, FixedPlaces};
-use crate::geometry::chord_lengths;
 use crate::geometry::vector::{Scalar, Vector, along, angle, cross, difference, dot, middle, unit};
+use crate::geometry::{CORNER_DEGREES, chord_lengths};
 use crate::grid::{Grid, Seam, Topology};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ type Edge<S = f64> = ([S; 2], [S; 2]);
 pub struct FixedNodeMap {
     reference: Arc<Grid>,
     /// Lines of constant j from the wall to the first that stays where it is.
-    lines: usize,
+    pub(super) lines: usize,
     /// The formula of the tangent of each point of the line j = 0, chosen at the reference, and the first
     /// cell (α, β) along tangent and normal.
     first_cells: Vec<(TangentRule, Vector)>,
@@ -57,16 +57,6 @@ impl FixedNodeMap {
     /// The grid that it was made of.
     pub fn reference(&self) -> &Grid {
         &self.reference
-    }
-
-    /// The wall points of that.
-    pub fn wall_points(&self) -> Vec<Vector> {
-        self.reference.row(0)[self.wall()].to_vec()
-    }
-
-    /// Lines of constant j from the wall to the first that stays where it is.
-    pub(super) fn lines(&self) -> usize {
-        self.lines
     }
 
     pub(super) fn wall(&self) -> RangeInclusive<usize> {
@@ -138,7 +128,7 @@ impl FixedNodeMap {
 
     /// The line j = 0.
     fn line<S: Scalar>(&self, wall: &[[S; 2]]) -> Vec<[S; 2]> {
-        let (grid, before) = (&self.reference, self.wall_points());
+        let (grid, before) = (&self.reference, self.reference.wall());
         let (first, last) = self.wall().into_inner();
         let (mut low, high) = (grid.row(0), grid.row(0).split_off(last));
         low.truncate(first + 1);
@@ -316,9 +306,6 @@ impl Decay {
         self.shares(line).into_iter().zip(line.iter().zip(chord_lengths(line)).map(arm))
     }
 }
-
-/// A wall that turns by more than this has the normal of the bisector.
-const CORNER_DEGREES: f64 = 20.0;
 
 /// v turned left by 90°.
 pub(super) fn turned<S: Scalar>(v: [S; 2]) -> [S; 2] {

@@ -85,7 +85,6 @@ pub struct Reference {
     grid: Grid,
     /// The blocks beside the grid: that behind a base, or those of a cascade, whose nodes stay.
     around: Arc<[Grid]>,
-    /// The quality of all blocks.
     quality: Quality,
 }
 
@@ -212,8 +211,8 @@ impl Reference {
         let nodes = backend.nodes(state, topology)?;
         let (walls, size) = (data.walled_sides(), backend.size(&equations));
         let amplitudes = resident::upload_amplitudes(backend, (walls, size), amplitudes)?;
-        let (equations, start) = ((&equations, walls), (&nodes, amplitudes.as_ref()));
-        let (state, report) = resident::solve(backend, options, equations, start, topology)?;
+        let start = (&nodes, amplitudes.as_ref());
+        let (state, report) = resident::solve(backend, options, &equations, start, topology)?;
         let quality = backend.measure(&state.nodes)?;
         let verdict = options.quality.verdict(report.stop, &quality);
         if !verdict.is_good() {
@@ -224,7 +223,6 @@ impl Reference {
         Ok(Self::solved(options.clone(), place, data.with_nodes(&state.nodes), state))
     }
 
-    /// The reference of a solution.
     fn solved(
         options: SolverOptions,
         place: GridPlacement,
@@ -268,9 +266,8 @@ impl Reference {
         matches!(self.grid.topology, Topology::Blunt { .. })
     }
 
-    /// Displacements of the nodes of the block behind a base for those of the nodes of the grid, with which they are linear:
-    /// δr = (1 − σ) δr_lower + σ δr_upper with a node's share σ of the way from one interface to the other. None where
-    /// there is no such block.
+    /// Displacements of the nodes of the block behind a base for those of the nodes of the grid, with which they are
+    /// linear. None where there is no such block.
     ///
     /// # Panics
     /// If the displacements are not as many as the nodes of the grid.
@@ -334,7 +331,7 @@ impl Reference {
     /// The wall points of the reference: of an O-grid the last repeats the first, of a C-grid the edge is
     /// there twice, and those of a half grid run from one end on its plane of symmetry to the other.
     pub fn wall(&self) -> Vec<[f64; 2]> {
-        self.grid.row(0)[self.grid.topology.wall(self.grid.ni)].to_vec()
+        self.grid.wall()
     }
 
     /// Says why a fresh grid would be better than one of this quality, if so.
@@ -375,7 +372,7 @@ impl Reference {
             points.extend_from_within(..usize::from(self.has_base()));
             points
         };
-        let (now, before) = (around(whole.clone()), around(self.frame.wall_points()));
+        let (now, before) = (around(whole.clone()), around(self.nodes().wall()));
         if polygon_area(&now) * polygon_area(&before) < 0.0 {
             return Err(MovementError::Reversed);
         }

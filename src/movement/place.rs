@@ -13,7 +13,6 @@ const ON_PLANE: f64 = 1e-9;
 pub(crate) struct GridPlacement {
     pub(crate) shift: Vector,
     pub(crate) chord: f64,
-    /// The symmetry of a half grid.
     pub(crate) half: Option<Symmetry>,
 }
 
@@ -22,14 +21,10 @@ impl GridPlacement {
     /// from the first one, to the nearest power of two: a scale without rounding. The plane of symmetry of
     /// a half grid becomes that of the equations.
     pub(super) fn of(grid: &Grid) -> Self {
-        let wall = grid.topology.wall(grid.ni);
-        let first = grid.point(*wall.start(), 0);
-        let chord = wall
-            .map(|i| distance(first, grid.point(i, 0)))
-            .fold(0.0, f64::max)
-            .log2()
-            .round()
-            .exp2();
+        let wall = grid.wall();
+        let first = wall[0];
+        let farthest = wall.iter().map(|point| distance(first, *point)).fold(0.0, f64::max);
+        let chord = farthest.log2().round().exp2();
         let half = grid.topology.half();
         let shift = half.map_or([0.0; 2], |symmetry| {
             let across = symmetry.mirrored([1.0; 2], [0.0; 2]).map(|c| c < 0.0);
@@ -48,18 +43,13 @@ impl GridPlacement {
         [0, 1].map(|k| point[k] / self.chord - self.shift[k])
     }
 
-    fn outward(&self, point: Vector) -> Vector {
-        [0, 1].map(|k| self.chord * (point[k] + self.shift[k]))
-    }
-
     /// Points of a row of the user's, as those of the whole grid in the frame of the equations.
     pub(super) fn row_inward(&self, row: &[Vector]) -> Vec<Vector> {
-        let inward = row.iter().map(|&point| self.inward(point));
-        let Some(symmetry) = self.half else { return inward.collect() };
-        let half: Vec<Vector> = inward.collect();
+        let own: Vec<Vector> = row.iter().map(|&point| self.inward(point)).collect();
+        let Some(symmetry) = self.half else { return own };
         let on_plane = |point| symmetry.on_line(point, FAR_FIELD_CENTRE);
         let image = |point| symmetry.mirrored(point, FAR_FIELD_CENTRE);
-        whole(symmetry, &half, on_plane, image)
+        whole(symmetry, &own, on_plane, image)
     }
 
     /// The wall in the frame of the equations.
@@ -79,17 +69,17 @@ impl GridPlacement {
     /// The grid in the frame of the equations.
     pub(super) fn grid_inward(&self, grid: &Grid) -> Grid {
         let whole = grid.topology.half().map(|_| Topology::O(Seam::Held));
-        let topology = whole.unwrap_or(grid.topology);
-        by_rows(grid, topology, |row| self.row_inward(row))
+        let rows: Vec<_> = (0..grid.nj).map(|j| self.row_inward(&grid.row(j))).collect();
+        let size = [rows[0].len(), grid.nj];
+        let inward = Grid::of_nodes(whole.unwrap_or(grid.topology), size, |i, j| rows[j][i]);
+        Grid { outside: grid.outside.clone(), ..inward }
     }
 
     /// The grid of the equations as the user's, a half grid without its mirror image.
     pub(super) fn grid_outward(&self, grid: &Grid) -> Grid {
-        let topology = self.half.map_or(grid.topology, Topology::Half);
-        by_rows(grid, topology, |row| {
-            let kept = self.half.map_or(row, |symmetry| &row[symmetry.kept(row.len())]);
-            kept.iter().map(|&point| self.outward(point)).collect()
-        })
+        let mut own = self.half.map_or_else(|| grid.clone(), |symmetry| symmetry.half(grid));
+        own.place(self.shift, self.chord);
+        own
     }
 
     /// Displacements of a row of the user's as those of the whole grid: the mirror image moves likewise,
@@ -143,16 +133,8 @@ fn whole<T: Copy>(
     for (k, &value) in half.iter().enumerate() {
         let i = first + k;
         let end = k == 0 || k + 1 == half.len();
-        let (own, mirrored) =
-            if end { (on_plane(value), on_plane(value)) } else { (value, image(value)) };
-        (row[i], row[last - i]) = (own, mirrored);
+        let own = if end { on_plane(value) } else { value };
+        (row[i], row[last - i]) = (own, if end { own } else { image(value) });
     }
     row
-}
-
-/// The grid of other rows.
-fn by_rows(grid: &Grid, topology: Topology, row: impl Fn(&[Vector]) -> Vec<Vector>) -> Grid {
-    let points: Vec<Vector> = (0..grid.nj).flat_map(|j| row(&grid.row(j))).collect();
-    let [x, y] = [0, 1].map(|k| points.iter().map(|point| point[k]).collect());
-    Grid { topology, ni: points.len() / grid.nj, nj: grid.nj, x, y, outside: grid.outside.clone() }
 }

@@ -6,16 +6,16 @@ use std::sync::Arc;
 
 use super::{MovementError, Reference};
 use crate::backend::cpu::CpuBackend;
-use crate::backend::{DeviceError, GridBackend, LevelSize, MovementBackend, Real, Receivers};
+use crate::backend::{DeviceError, GridBackend, LevelSize, MovementBackend, Receivers};
 use crate::case::SolverOptions;
-use crate::elliptic::{GridProblem, WalledSides};
-use crate::geometry::vector::Vector;
+use crate::elliptic::WalledSides;
+use crate::geometry::vector::{Vector, between};
 use crate::grid::quality::Quality;
 use crate::grid::{Grid, Outside, Topology, Verdict};
-use crate::solver::SolverError;
-use crate::solver::history::History;
+use crate::smooth::solution;
 use crate::solver::linear::Precision;
-use crate::solver::newton::{self, NewtonReport};
+use crate::solver::newton::NewtonReport;
+use crate::solver::{NewtonStop, SolverError};
 
 /// Most parts into which a movement is cut where Newton's method does not get there at once.
 const MOST_PARTS: usize = 16;
@@ -65,15 +65,11 @@ pub struct Moved<B: MovementBackend = CpuBackend> {
     walls: WalledSides,
     /// The sides of the box around the grid, if there is one.
     outside: Option<Outside>,
-    /// The blocks beside the grid.
     around: Arc<[Grid]>,
 }
 
 /// The user's grid, where it is another one than that of the equations.
 type Outward<B> = Option<Arc<<B as GridBackend>::Grid>>;
-
-/// The quality in the equations; the user's grid, its quality, and the blocks beside it.
-type Measured<B> = (Quality, Outward<B>, Quality, Arc<[Grid]>);
 
 /// Topology of a grid, and its nodes in i and j.
 type Shape = (Topology, [usize; 2]);
@@ -229,7 +225,7 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
         let (equations, _) = backend.elliptic(&reference.data)?;
         let walls = (reference.data.walled_sides(), backend.size(&equations));
         let state = reference.state.on(backend, walls)?;
-        let shares = backend.shares(&state.nodes, reference.frame.lines())?;
+        let shares = backend.shares(&state.nodes, reference.frame.lines)?;
         Ok(Self { reference, equations, shares, state })
     }
 
@@ -275,9 +271,9 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
     pub fn unmoved(&self, backend: &B) -> Result<Moved<B>, MovementError> {
         let state = self.reference.state.on(backend, self.walls(backend))?;
         let outward = self.outward(backend, &state.nodes)?;
-        let Reference { quality, around, frame, .. } = &*self.reference;
-        let found = (outward, state, frame.wall_points(), around.clone());
-        Ok(self.moved(found, (quality.clone(), Verdict::Good), (0, 0.0), 1))
+        let Reference { quality, around, .. } = &*self.reference;
+        let measured = (outward, quality.clone(), around.clone());
+        Ok(self.moved(state, self.reference.nodes().wall(), measured, Verdict::Good))
     }
 
     /// Moves like [`Self::move_to`] in this number of parts, at least one, the wall points in between on straight
@@ -290,56 +286,60 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
     ) -> Result<Moved<B>, MovementError> {
         let reference = &*self.reference;
         let wall = reference.checked(wall)?;
-        let (before, parts) = (reference.frame.wall_points(), parts.max(1));
-        let (walls, _) = self.walls(backend);
+        let (before, parts) = (reference.nodes().wall(), parts.max(1));
         let topology = reference.frame.reference().topology;
         let (mut newton_iterations, mut linear_iterations, mut part) = (0, 0.0, 1);
         let mut moved: Option<Solution<B>> = None;
         loop {
             let share = part as f64 / parts as f64;
-            let between = |(a, b): (&Vector, &Vector)| [0, 1].map(|k| a[k] + share * (b[k] - a[k]));
-            let to: Vec<Vector> = if part < parts {
-                before.iter().zip(&wall).map(between).collect()
+            let to = if part < parts {
+                before.iter().zip(&wall).map(|(a, b)| between(*a, *b, share)).collect()
             } else {
                 wall.clone()
             };
             let from = moved.as_ref().unwrap_or(&self.state);
             let lines = reference.frame.fixed(&to);
             let nodes = backend.displaced(&from.nodes, &self.shares, &lines)?;
-            let amplitudes = from.amplitudes.as_ref();
-            let equations = (&self.equations, walls);
+            let start = (&nodes, from.amplitudes.as_ref());
             let (state, report) =
-                solve(backend, &reference.options, equations, (&nodes, amplitudes), topology)?;
+                solve(backend, &reference.options, &self.equations, start, topology)?;
             newton_iterations += report.history.newton_iterations();
             linear_iterations += report.history.linear_iterations();
-            let (whole, outward, quality, around) = self.measured(backend, &state.nodes)?;
-            let verdict = reference.options.quality.verdict(report.stop, &whole);
-            if part == parts || !verdict.is_good() {
-                let counts = (newton_iterations, linear_iterations);
-                let found = (outward, state, to, around);
-                return Ok(self.moved(found, (quality, verdict), counts, parts));
+            let mut found = self.measured(backend, state, to, report.stop)?;
+            if part == parts || !found.verdict.is_good() {
+                (found.newton_iterations, found.linear_iterations) =
+                    (newton_iterations, linear_iterations);
+                return Ok(Moved { parts, ..found });
             }
-            (moved, part) = (Some(state), part + 1);
+            (moved, part) = (Some(found.state), part + 1);
         }
     }
 
-    /// The quality of a grid of the equations, and the user's grid where it is another one, with its quality and the blocks
-    /// beside it; with blocks both are the quality of all.
-    fn measured(&self, backend: &B, nodes: &B::Grid) -> Result<Measured<B>, DeviceError> {
-        let whole = backend.measure(nodes)?;
-        let outward = self.outward(backend, nodes)?;
-        let quality = match &outward {
+    /// A movement to a state at which a solve stopped, its quality that of all blocks.
+    fn measured(
+        &self,
+        backend: &B,
+        state: Solution<B>,
+        wall: Vec<Vector>,
+        stop: NewtonStop,
+    ) -> Result<Moved<B>, DeviceError> {
+        let reference = &*self.reference;
+        let mut whole = backend.measure(&state.nodes)?;
+        let outward = self.outward(backend, &state.nodes)?;
+        let mut quality = match &outward {
             Some(nodes) => backend.measure(nodes)?,
             None => whole.clone(),
         };
-        let Reference { grid, around, .. } = &*self.reference;
-        if around.is_empty() {
-            return Ok((whole, outward, quality, around.clone()));
+        let mut around = reference.around.clone();
+        if !around.is_empty() {
+            let nodes = outward.as_deref().unwrap_or(&state.nodes);
+            let moved = fetched(backend, nodes, shape_of(&reference.grid))?;
+            around = reference.blocks_beside(&moved);
+            quality = quality.with_blocks(&moved, around.iter());
+            whole.clone_from(&quality);
         }
-        let moved = fetched(backend, outward.as_deref().unwrap_or(nodes), shape_of(grid))?;
-        let around = self.reference.blocks_beside(&moved);
-        let quality = quality.with_blocks(&moved, around.iter());
-        Ok((quality.clone(), outward, quality, around))
+        let verdict = reference.options.quality.verdict(stop, &whole);
+        Ok(self.moved(state, wall, (outward, quality, around), verdict))
     }
 
     fn outward(&self, backend: &B, nodes: &B::Grid) -> Result<Outward<B>, DeviceError> {
@@ -356,19 +356,19 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
 
     fn moved(
         &self,
-        (outward, state, wall, around): (Outward<B>, Solution<B>, Vec<Vector>, Arc<[Grid]>),
-        (quality, verdict): (Quality, Verdict),
-        (newton_iterations, linear_iterations): (usize, f64),
-        parts: usize,
+        state: Solution<B>,
+        wall: Vec<Vector>,
+        (outward, quality, around): (Outward<B>, Quality, Arc<[Grid]>),
+        verdict: Verdict,
     ) -> Moved<B> {
         let reference = &*self.reference;
         Moved {
             worn: reference.worn(&quality),
             quality,
             verdict,
-            newton_iterations,
-            linear_iterations,
-            parts,
+            newton_iterations: 0,
+            linear_iterations: 0.0,
+            parts: 1,
             nodes: outward.unwrap_or_else(|| state.nodes.clone()),
             state,
             wall,
@@ -380,45 +380,24 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
     }
 }
 
-/// The solution of equations with wall terms of these sides from nodes and amplitudes, in the precision of the options.
+/// The solution of equations from nodes and amplitudes, in the precision of the options.
 pub(super) fn solve<B: MovementBackend>(
     backend: &B,
     options: &SolverOptions,
-    equations: (&B::Elliptic, WalledSides),
-    start: (&B::Grid, Option<&B::Vector<f64>>),
-    topology: Topology,
-) -> Result<(Solution<B>, NewtonReport), SolverError> {
-    match options.linear.precision {
-        Precision::Single => solve_in::<B, f32>(backend, options, equations, start, topology),
-        Precision::Double => solve_in::<B, f64>(backend, options, equations, start, topology),
-    }
-}
-
-fn solve_in<B: MovementBackend, T: Real>(
-    backend: &B,
-    options: &SolverOptions,
-    (equations, walls): (&B::Elliptic, WalledSides),
+    equations: &B::Elliptic,
     (nodes, amplitudes): (&B::Grid, Option<&B::Vector<f64>>),
     topology: Topology,
 ) -> Result<(Solution<B>, NewtonReport), SolverError> {
-    let SolverOptions { newton: settings, linear, multigrid, .. } = options;
+    let (walls, size) = (backend.walls(equations), backend.size(equations));
     let (state, mut u) = backend.with_nodes(equations, nodes)?;
-    let mut problem = GridProblem::<B, T>::new(backend, state, linear.preconditioner)?;
-    let size = problem.size();
     if let Some(amplitudes) = amplitudes {
         put_amplitudes(backend, (walls, size), amplitudes, &mut u)?;
     }
-    let kind = (linear.preconditioner, linear.schedule);
-    let mut solver = problem.jacobian().linear_solver(linear.krylov, kind, *multigrid);
-    let report = newton::solve(
-        backend,
-        &mut problem,
-        &mut solver,
-        &mut u,
-        History::default(),
-        settings,
-        &mut (),
-    )?;
+    let solution = match options.linear.precision {
+        Precision::Single => solution::<B, f32>,
+        Precision::Double => solution::<B, f64>,
+    };
+    let (nodes, u, report) = solution(backend, (state, topology), options, u)?;
     let mut found = None;
     if !walls.is_empty() {
         let own = found.insert(backend.zeros(2 * size.mi * walls.sides().count())?);
@@ -426,6 +405,5 @@ fn solve_in<B: MovementBackend, T: Real>(
             backend.copy_points(size.mi, (&u, point), (own, at))?;
         }
     }
-    let nodes = Arc::new(problem.nodes(backend, &u, topology)?);
-    Ok((Solution { nodes, amplitudes: found }, report))
+    Ok((Solution { nodes: Arc::new(nodes), amplitudes: found }, report))
 }

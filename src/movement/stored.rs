@@ -40,7 +40,6 @@ struct Head {
     /// The sides of the box around the grid, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     outside: Option<Outside>,
-    /// The blocks around the grid.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     around: Vec<BlockHead>,
 }

@@ -34,7 +34,6 @@ impl Tape {
         number.at.map_or_else(|| self.push(Operation::default()), |(_, at)| at) as usize
     }
 
-    /// The derivative of the formula.
     pub(super) fn derivative(self) -> Derivative {
         Derivative(self.0.into_inner())
     }

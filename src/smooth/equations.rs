@@ -35,11 +35,9 @@ const OBLIQUE: f64 = 3.0;
 pub(super) struct WallSide {
     side: Side,
     pub(super) turn: Orientation,
-    /// Heights along the normals.
     pub(super) heights: Vec<f64>,
     /// Unit normals; longer beside another wall, where they lean and heights along the normal stay.
     directions: Vec<[f64; 2]>,
-    /// Spacing of the nodes.
     spacing: Vec<f64>,
     /// Whether there is a wall at the first and at the last node.
     beside: [bool; 2],
@@ -107,7 +105,6 @@ impl WallSide {
         Ok(Self { side, turn, heights, directions, spacing: spacing.collect(), beside })
     }
 
-    /// The place of node (k, 1).
     fn first(&self, own: &Grid, k: usize) -> [f64; 2] {
         along(own.point(k, 0), self.directions[k], self.heights[k])
     }

@@ -20,13 +20,12 @@ use std::cmp::Ordering;
 use self::block::{Orientation, interpolated, shape, slid};
 use self::equations::{WallSide, equations};
 use crate::backend::cpu::CpuBackend;
-use crate::backend::{Backend, EllipticBackend, GridBackend, MultigridBackend, Receivers};
+use crate::backend::{Backend, EllipticBackend, GridBackend, MultigridBackend, Real, Receivers};
 use crate::case::SolverOptions;
 use crate::elliptic::GridProblem;
 use crate::grid::boundary::Side;
 use crate::grid::quality::{Quality, folds, measure};
 use crate::grid::{Grid, Topology};
-use crate::pde::EllipticData;
 use crate::solver::history::History;
 use crate::solver::newton::{self, NewtonReport};
 use crate::solver::{NewtonStop, SolverError};
@@ -37,7 +36,6 @@ const FOLDED: f64 = 0.01;
 const ROUGH: f64 = 1e-4;
 /// Waves in degrees beyond those of the given grid that count as much as e times the skewness.
 const WAVES: f64 = 25.0;
-/// Rounds in which points slide.
 const ROUNDS: usize = 2;
 /// Angles in degrees, and errors of heights, that differ by less are the same.
 const SAME: f64 = 1e-6;
@@ -85,7 +83,6 @@ pub struct SmoothPass {
     pub measures: WalledQuality,
     #[serde(skip)]
     grid: Grid,
-    /// The unknowns of that grid.
     #[serde(skip)]
     unknowns: Vec<f64>,
     #[serde(skip)]
@@ -110,18 +107,6 @@ pub struct Smoothed {
     given: Grid,
 }
 
-/// [`smooth_on`] the CPU.
-///
-/// # Errors
-/// Those of that function.
-pub fn smooth(
-    grid: &Grid,
-    settings: &SmoothSettings,
-    options: &SolverOptions,
-) -> Result<Smoothed, SmoothError> {
-    smooth_on(&CpuBackend, grid, settings, options)
-}
-
 /// Smooths a grid of any orientation; the solves are by `options`, their tolerance no smaller than round-off allows.
 ///
 /// The grid has the boundary points of the one given, but for those that slide. At the ends of an open wall the first
@@ -130,7 +115,7 @@ pub fn smooth(
 /// # Errors
 /// For a grid or sides that cannot be used, and where no solve converged. A grid that is not better is a result, see
 /// [`Smoothed::grown`].
-pub fn smooth_on<B: EllipticBackend + MultigridBackend>(
+pub fn smooth<B: EllipticBackend + MultigridBackend>(
     backend: &B,
     grid: &Grid,
     settings: &SmoothSettings,
@@ -246,7 +231,9 @@ fn solved<B: EllipticBackend + MultigridBackend>(
         backend.upload_unknowns(&pass.unknowns, &mut u).map(|()| u)
     };
     let from = begun.map(uploaded).transpose().map_err(SolverError::from)?;
-    let (found, u, report) = solution(backend, (&data, grid.topology), &options, from)?;
+    let (state, guess) = backend.elliptic(&data).map_err(SolverError::from)?;
+    let (problem, from) = ((state, grid.topology), from.unwrap_or(guess));
+    let (found, u, report) = solution::<B, f64>(backend, problem, &options, from)?;
     let mut nodes = Grid::unset(grid.topology, grid.ni, grid.nj);
     let fetched = backend.gather_unknowns(&u, Receivers::All, Some(&mut unknowns));
     fetched.and_then(|()| backend.fetch(&found, &mut nodes)).map_err(SolverError::from)?;
@@ -267,17 +254,16 @@ fn solved<B: EllipticBackend + MultigridBackend>(
 /// Nodes and unknowns of a solution, and how it was found.
 type Solution<B> = (<B as GridBackend>::Grid, <B as Backend>::Vector<f64>, NewtonReport);
 
-/// The solution of equations from their first guess, or `from` these unknowns.
-pub(crate) fn solution<B: EllipticBackend + MultigridBackend>(
+/// The solution of equations from these unknowns.
+pub(crate) fn solution<B: EllipticBackend + MultigridBackend, T: Real>(
     backend: &B,
-    (data, topology): (&EllipticData, Topology),
+    (state, topology): (B::Elliptic, Topology),
     SolverOptions { newton, linear, multigrid, .. }: &SolverOptions,
-    from: Option<B::Vector<f64>>,
+    mut u: B::Vector<f64>,
 ) -> Result<Solution<B>, SolverError> {
-    let (state, guess) = backend.elliptic(data)?;
-    let mut u = from.unwrap_or(guess);
-    let mut problem = GridProblem::<_, f64>::new(backend, state, linear.preconditioner)?;
-    let kind = (linear.preconditioner, linear.schedule);
+    let kind = linear.preconditioner;
+    let mut problem = GridProblem::<_, T>::new(backend, state, kind)?;
+    let kind = (kind, linear.schedule);
     let mut solver = problem.jacobian().linear_solver(linear.krylov, kind, *multigrid);
     let begin = History::default();
     let report = newton::solve(backend, &mut problem, &mut solver, &mut u, begin, newton, &mut ())?;

@@ -7,7 +7,7 @@ use gridgen::grid::boundary::Side;
 use gridgen::grid::initial::InitialMethod;
 use gridgen::grid::quality::{Quality, measure};
 use gridgen::grid::{Grid, Seam, Symmetry, Topology};
-use gridgen::smooth::{SmoothSettings, smooth, smooth_on};
+use gridgen::smooth::{SmoothSettings, smooth};
 
 use super::{FIRST_CELL, Subject, grid_to_host, marched, random};
 use support::blocks::{Block, wave};
@@ -79,9 +79,9 @@ pub fn a_smoothed_grid_is_that_of_the_cpu<S: Subject>(subject: &S) {
     let below = vec![Side::Below];
     for (grid, walls) in [(&section, below), (&channel, Side::ALL.to_vec())] {
         let settings = SmoothSettings { walls, ..SmoothSettings::default() };
-        let expected = smooth(grid, &settings, &options).unwrap();
+        let expected = smooth(&CpuBackend, grid, &settings, &options).unwrap();
 
-        let found = smooth_on(subject, grid, &settings, &options).unwrap();
+        let found = smooth(subject, grid, &settings, &options).unwrap();
 
         assert_eq!(found.kept, expected.kept);
         for (found, expected) in found.passes.iter().zip(&expected.passes) {

@@ -30,7 +30,7 @@ const ALLOWED: &[(&str, &str)] = &[
         "geometry grid files::contents formats overset pde::control solver::NewtonStop \
          solver::linear solver::newton solver::precond sparse::Schedule",
     ),
-    ("movement", "geometry grid backend pde solver elliptic files formats case"),
+    ("movement", "geometry grid backend pde solver elliptic files formats case smooth::solution"),
     ("smooth", "geometry grid backend pde solver elliptic case"),
     ("cascade", "geometry grid backend pde solver case smooth::block smooth::solution"),
     (

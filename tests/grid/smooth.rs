@@ -2,6 +2,7 @@
 
 use std::f64::consts::PI;
 
+use gridgen::backend::cpu::CpuBackend;
 use gridgen::case::SolverOptions;
 use gridgen::grid::boundary::Side;
 use gridgen::grid::quality::Quality;
@@ -154,7 +155,7 @@ fn options() -> SolverOptions {
 }
 
 fn smoothed(grid: &Grid) -> Smoothed {
-    smooth(grid, &SmoothSettings::default(), &options()).unwrap()
+    smooth(&CpuBackend, grid, &SmoothSettings::default(), &options()).unwrap()
 }
 
 /// Shapes as other programs make them, clean and with noise of a fifth of a cell: every solve converges, cells are
@@ -279,7 +280,7 @@ fn several_walls_are_exact() {
             let given = noisy(&clean, noise);
             let settings = SmoothSettings { walls: walls.clone(), ..SmoothSettings::default() };
 
-            let smoothed = smooth(&given, &settings, &options()).unwrap();
+            let smoothed = smooth(&CpuBackend, &given, &settings, &options()).unwrap();
 
             let (before, after) = (&smoothed.before.quality, &smoothed.after.quality);
             assert!(smoothed.grown().is_empty(), "{name}: {:?}", smoothed.grown());
@@ -344,7 +345,7 @@ fn any_side_is_a_wall() {
             };
             let settings = SmoothSettings { walls: vec![side], ..SmoothSettings::default() };
 
-            let smoothed = smooth(&of(&grid), &settings, &options()).unwrap();
+            let smoothed = smooth(&CpuBackend, &of(&grid), &settings, &options()).unwrap();
 
             let apart = support::grids::distance(&smoothed.grid, &of(&expected));
             assert!(apart < 1e-8, "{name} {reversed}: {apart:e}");
@@ -398,8 +399,13 @@ fn a_right_angled_grid_keeps_its_spacing() {
 fn first_cells_have_the_height_asked_for() {
     for height in [3e-4, 3e-3] {
         let settings = SmoothSettings { first_cell: Some(height), ..SmoothSettings::default() };
-        let smoothed =
-            smooth(&noisy(&o_grid(SIZE, 0.04, FIRST_CELL), 0.2), &settings, &options()).unwrap();
+        let smoothed = smooth(
+            &CpuBackend,
+            &noisy(&o_grid(SIZE, 0.04, FIRST_CELL), 0.2),
+            &settings,
+            &options(),
+        )
+        .unwrap();
 
         let grid = &smoothed.grid;
         for i in 1..64 {
@@ -414,8 +420,13 @@ fn first_cells_have_the_height_asked_for() {
 fn points_slide_along_sides_that_are_no_walls() {
     let given = channel(SIZE, 0.15, FIRST_CELL);
     let slide = vec![Side::Above];
-    let slid =
-        smooth(&given, &SmoothSettings { slide, ..SmoothSettings::default() }, &options()).unwrap();
+    let slid = smooth(
+        &CpuBackend,
+        &given,
+        &SmoothSettings { slide, ..SmoothSettings::default() },
+        &options(),
+    )
+    .unwrap();
 
     let kept = smoothed(&given);
     let [before, after] = [&kept, &slid].map(|smoothed| &smoothed.after.quality);
@@ -454,7 +465,8 @@ fn what_cannot_be_smoothed_is_refused() {
         first_cell,
         slide: slide.to_vec(),
     };
-    let refused = |grid: &Grid, settings| smooth(grid, &settings, &options()).err().unwrap();
+    let refused =
+        |grid: &Grid, settings| smooth(&CpuBackend, grid, &settings, &options()).err().unwrap();
     let changed = |k: usize, place: [f64; 2]| {
         let mut changed = channel.clone();
         (changed.x[k], changed.y[k]) = (place[0], place[1]);
@@ -480,7 +492,7 @@ fn what_cannot_be_smoothed_is_refused() {
         assert!(error.hint().is_some());
     }
     let few = SolverOptions::new(&[("newton.max_iterations".into(), "1".into())]).unwrap();
-    let stopped = smooth(&channel, &SmoothSettings::default(), &few).err().unwrap();
+    let stopped = smooth(&CpuBackend, &channel, &SmoothSettings::default(), &few).err().unwrap();
     assert!(matches!(stopped, SmoothError::NotSolved { .. }), "{stopped}");
 }
 
@@ -501,7 +513,7 @@ fn survey(sizes: &[[usize; 2]], first_cells: &[f64], noises: &[f64]) -> ([usize;
             for noise in noises {
                 let settings = SmoothSettings { walls: walls.clone(), ..SmoothSettings::default() };
 
-                let smoothed = smooth(&noisy(&clean, *noise), &settings, &options());
+                let smoothed = smooth(&CpuBackend, &noisy(&clean, *noise), &settings, &options());
 
                 let of = format!("{name} {} {first:e} {noise}", size[0]);
                 counts[1] += 1;

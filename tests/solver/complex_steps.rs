@@ -113,7 +113,7 @@ fn maps() -> Vec<(FixedNodeMap, Wall)> {
             let grid = reference(text).grid().clone();
             let lines = grid.nj;
             let map = FixedNodeMap::new(Arc::new(grid), lines);
-            let wall = map.wall_points();
+            let wall = map.reference().wall();
             let moved = if text == symmetric {
                 thickened(&wall, 1.2)
             } else {
