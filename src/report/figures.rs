@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use super::history::{convergence, write_csv};
-use super::plot::{Artifacts, DrawError, OversetPictures, Picture};
-use crate::files::IoError;
+use super::plot::{Artifacts, OversetPictures, Picture};
+use crate::files::{IoError, WriteFault};
 use crate::solver::history::History;
 
 /// A table or a picture of a run.
@@ -98,14 +98,14 @@ impl Figures {
     }
 
     /// The picture of this name, for a page, or those whose names begin with it, where it ends in a dot.
-    pub(super) fn shown(&self, stem: &str) -> Result<String, DrawError> {
+    pub(super) fn shown(&self, stem: &str) -> Result<String, WriteFault> {
         let named = |name: &str| name == stem || (stem.ends_with('.') && name.starts_with(stem));
         let shown = self.pictures.iter().filter(|(name, _)| named(name));
         shown.map(|(_, picture)| picture.figure()).collect()
     }
 
     /// The picture of the solve for an element, for a page, and its steps.
-    pub(super) fn solve(&self, element: &str) -> Result<(String, Option<&History>), DrawError> {
+    pub(super) fn solve(&self, element: &str) -> Result<(String, Option<&History>), WriteFault> {
         let stem = of_solve(element);
         let solve = self.solves.iter().find(|(name, _)| *name == stem);
         Ok((self.shown(&stem)?, solve.map(|(_, history)| history)))

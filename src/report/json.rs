@@ -219,13 +219,10 @@ const PHASES: [&str; 9] = [
     // Waiting for the device after that: it is opened meanwhile.
     "device",
     "initial grid",
-    // The whole Newton solve.
     "newton",
     // Residual, assembly and preconditioner set-up.
     "  assembly",
-    // The linear solves.
     "  linear",
-    // Measuring the quality.
     "quality",
     // Writing the files that were complete before the report.
     "writing",

@@ -17,9 +17,9 @@ use self::html::{escaped, section, table};
 use self::overset::{findings, of_gaps, placed, zones_table};
 use super::figures::Figures;
 use super::json::{AssemblyReport, Report, RunReport, Timing};
-use super::plot::{DrawError, compared, palette};
+use super::plot::{compared, palette};
 use crate::diagnostics::counted;
-use crate::files::{IoError, atomic};
+use crate::files::{IoError, WriteFault, atomic};
 use crate::grid::quality::Growth;
 use crate::grid::{Grid, Verdict};
 use crate::solver::history::History;
@@ -38,18 +38,18 @@ pub(crate) struct Page<'a> {
 
 impl Page<'_> {
     pub(crate) fn write(&self, path: &Path) -> Result<(), IoError> {
-        let text = self.text().map_err(|error| error.of(path))?;
+        let text = self.text().map_err(|fault| fault.at(path))?;
         atomic::write(path, |out| out.write_all(text.as_bytes()))
     }
 
-    fn text(&self) -> Result<String, DrawError> {
+    fn text(&self) -> Result<String, WriteFault> {
         let largest = self.figures.nonorthogonality;
         let pictures =
             || rayon::join(|| self.figures.shown("grid"), || self.figures.shown("quality"));
         let (scene, (lines, maps)) = rayon::join(|| self.scene.element("", ""), pictures);
         let (grid, maps) = (section("Grid", &[scene, lines?].concat()), &maps?);
         let mut sections = Vec::new();
-        let frame = match self.report {
+        let (timing, frame) = match self.report {
             RunReport::Section(report) => {
                 let Report { name, version, verdict, backend, threads, timing, .. } = &**report;
                 sections.push(section("", &facts(report, largest)));
@@ -68,7 +68,7 @@ impl Page<'_> {
                 let around = (others > 0).then(|| format!(" and {others} blocks around it"));
                 let behind = behind.or(around).unwrap_or_default();
                 let about = format!("{topology}-grid of {ni} × {nj} points{behind}");
-                PageFrame { name, verdict, about, version, backend, threads: *threads, timing }
+                (timing, PageFrame { name, verdict, about, version, backend, threads: *threads })
             }
             RunReport::Elements(report) => {
                 let AssemblyReport { name, version, verdict, backend, threads, timing, .. } =
@@ -89,10 +89,10 @@ impl Page<'_> {
                     report.elements.iter().map(|element| element.report.name.as_str()).collect();
                 let background = if report.background.is_some() { " and a background" } else { "" };
                 let about = format!("overset grids of {}{background}", elements.join(", "));
-                PageFrame { name, verdict, about, version, backend, threads: *threads, timing }
+                (timing, PageFrame { name, verdict, about, version, backend, threads: *threads })
             }
         };
-        sections.push(section("Time", &timing_table(frame.timing)));
+        sections.push(section("Time", &timing_table(timing)));
         sections.push(section("Case", &["<pre>", &escaped(self.case), "</pre>"].concat()));
         Ok(frame.around(&sections))
     }
@@ -103,7 +103,7 @@ impl Page<'_> {
         report: &Report,
         element: &str,
         maps: &str,
-    ) -> Result<[String; 3], DrawError> {
+    ) -> Result<[String; 3], WriteFault> {
         let figures = self.figures;
         let (picture, history) = figures.solve(element)?;
         let convergence = [picture, history.map_or_else(String::new, steps_table)].concat();
@@ -124,7 +124,6 @@ struct PageFrame<'a> {
     version: &'a str,
     backend: &'a str,
     threads: usize,
-    timing: &'a Timing,
 }
 
 impl PageFrame<'_> {
@@ -182,7 +181,7 @@ impl Comparison<'_> {
         let Self { name, about, grids: [before, after], measures, verdict } = *self;
         let drawn = compared(name, about, self.grids);
         drawn.write(picture)?;
-        let figure = drawn.figure().map_err(|error| error.of(page))?;
+        let figure = drawn.figure().map_err(|fault| fault.at(page))?;
         let scene = Scene { name, unit: 1.0, zones: vec![("", after)], before: vec![before] };
         let rows =
             table(["name", "number", "number"], Some(["", "before", "after"]), measures.to_vec());
@@ -190,15 +189,14 @@ impl Comparison<'_> {
             section("Measures", &rows),
             section("Grid", &[scene.element("", ""), figure].concat()),
         ];
-        let (timing, about) = (&Timing::of(&[]), about.to_owned());
-        let (version, threads) = (env!("CARGO_PKG_VERSION"), rayon::current_num_threads());
-        let frame = PageFrame { name, verdict, about, version, backend: "cpu", threads, timing };
+        let (version, about) = (env!("CARGO_PKG_VERSION"), about.to_owned());
+        let threads = rayon::current_num_threads();
+        let frame = PageFrame { name, verdict, about, version, backend: "cpu", threads };
         let text = frame.around(&sections);
         atomic::write(page, |out| out.write_all(text.as_bytes()))
     }
 }
 
-/// The style of the pictures on a dark ground.
 fn dark_pictures() -> String {
     let rules = palette::COLOURS.map(|(light, dark)| {
         let light = palette::hexadecimal(light);
@@ -207,7 +205,6 @@ fn dark_pictures() -> String {
     format!("@media (prefers-color-scheme: dark) {{\n{}}}\n", rules.concat().concat())
 }
 
-/// The numbers that matter most.
 fn facts(report: &Report, nonorthogonality: Option<f64>) -> String {
     let (quality, grid) = (&report.quality, &report.grid);
     let others = grid.blocks.iter().map(|block| [block.ni, block.nj]);
@@ -243,7 +240,6 @@ fn notes(notes: &[String]) -> String {
     format!("<ul>\n{}</ul>", items.collect::<String>())
 }
 
-/// All measures and what they mean.
 fn quality_table(report: &Report, nonorthogonality: Option<f64>) -> String {
     let q = &report.quality;
     let [i, j] = q.max_skewness_at;

@@ -12,7 +12,6 @@ mod views;
 mod xy;
 
 pub use self::overset::OversetPictures;
-pub(super) use self::picture::DrawError;
 pub use self::picture::Picture;
 pub use self::quality::histogram;
 pub use self::views::{Artifacts, airfoil, compared};

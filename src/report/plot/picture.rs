@@ -43,17 +43,8 @@ pub(super) const CAPTION_SIZE: f64 = 18.0;
 pub(super) const LABEL_SIZE: f64 = 15.0;
 
 /// The reason why a picture could not be drawn, in the words of the library.
-#[derive(Debug)]
-pub(crate) struct DrawError(String);
-
-impl DrawError {
-    fn new(error: impl Display) -> Self {
-        Self(error.to_string())
-    }
-
-    pub(crate) fn of(self, path: &Path) -> IoError {
-        WriteFault::Draw(self.0).at(path)
-    }
+fn undrawn(error: impl Display) -> WriteFault {
+    WriteFault::Draw(error.to_string())
 }
 
 /// The point of a text that its position refers to.
@@ -179,16 +170,16 @@ impl Picture {
     /// [`IoError`] when the picture cannot be drawn or written.
     pub fn write(&self, path: &Path) -> Result<(), IoError> {
         if path.extension().is_some_and(|end| end.eq_ignore_ascii_case("png")) {
-            let (pixels, size) = self.bitmap().map_err(|error| error.of(path))?;
+            let (pixels, size) = self.bitmap().map_err(|fault| fault.at(path))?;
             atomic::write(path, |out| write_png(out, &pixels, size))
         } else {
-            let text = self.svg().map_err(|error| error.of(path))?;
+            let text = self.svg().map_err(|fault| fault.at(path))?;
             atomic::write(path, |out| out.write_all(text.as_bytes()))
         }
     }
 
     /// The text of the picture as SVG, which is drawn when it is first asked for.
-    fn svg(&self) -> Result<&str, DrawError> {
+    fn svg(&self) -> Result<&str, WriteFault> {
         if let Some(text) = self.svg.get() {
             return Ok(text);
         }
@@ -208,14 +199,14 @@ impl Picture {
     }
 
     /// The picture as a part of a page, without what only a file of its own needs.
-    pub(crate) fn figure(&self) -> Result<String, DrawError> {
+    pub(crate) fn figure(&self) -> Result<String, WriteFault> {
         let svg = self.svg()?;
         let start = svg.find("<svg").unwrap_or(0);
         Ok(["<figure>", svg[start..].trim_end(), "</figure>\n"].concat())
     }
 
     /// RGB bytes of the picture, row by row from the top, and the size in bitmap pixels.
-    fn bitmap(&self) -> Result<(Vec<u8>, [u32; 2]), DrawError> {
+    fn bitmap(&self) -> Result<(Vec<u8>, [u32; 2]), WriteFault> {
         register_fonts()?;
         let size = self.size.map(|pixels| pixels * BITMAP_PIXELS_IN_4 / 4);
         let [width, height] = size.map(|pixels| pixels * BITMAP_SAMPLES);
@@ -232,8 +223,8 @@ impl Picture {
         Ok((average(&fine, width as usize), size))
     }
 
-    fn draw<DB: DrawingBackend>(&self, mut surface: Canvas<'_, DB>) -> Result<(), DrawError> {
-        surface.area.fill(&palette::PAPER).map_err(DrawError::new)?;
+    fn draw<DB: DrawingBackend>(&self, mut surface: Canvas<'_, DB>) -> Result<(), WriteFault> {
+        surface.area.fill(&palette::PAPER).map_err(undrawn)?;
         for (shape, colour) in &self.shapes {
             match shape {
                 DrawnShape::Line { points, width } => surface.line(points, *colour, *width),
@@ -248,11 +239,11 @@ impl Picture {
                         .color(colour)
                         .pos(Pos::new(anchor.h, anchor.v));
                     let place = surface.units(*position);
-                    surface.area.draw_text(text, &style, place).map_err(DrawError::new)
+                    surface.area.draw_text(text, &style, place).map_err(undrawn)
                 }
             }?;
         }
-        surface.area.present().map_err(DrawError::new)
+        surface.area.present().map_err(undrawn)
     }
 }
 
@@ -266,13 +257,13 @@ struct Canvas<'a, DB: DrawingBackend> {
 }
 
 impl<DB: DrawingBackend> Canvas<'_, DB> {
-    fn line(&self, points: &[[f64; 2]], colour: RGBColor, width: f64) -> Result<(), DrawError> {
+    fn line(&self, points: &[[f64; 2]], colour: RGBColor, width: f64) -> Result<(), WriteFault> {
         let units = (width * self.scale).round().max(1.0);
         if units < 2.0 || self.areas.is_some() {
             let mut path: Vec<_> = points.iter().map(|&point| self.units(point)).collect();
             path.dedup();
             let style = colour.stroke_width(units as u32);
-            return self.area.draw(&PathElement::new(path, style)).map_err(DrawError::new);
+            return self.area.draw(&PathElement::new(path, style)).map_err(undrawn);
         }
         for &[a, b] in points.array_windows().filter(|[a, b]| distance(*a, *b) != 0.0) {
             let ([x, y], half) = (unit(difference(b, a)), 0.5 * width);
@@ -286,14 +277,14 @@ impl<DB: DrawingBackend> Canvas<'_, DB> {
         Ok(())
     }
 
-    fn polygon(&self, points: &[[f64; 2]], colour: RGBColor) -> Result<(), DrawError> {
+    fn polygon(&self, points: &[[f64; 2]], colour: RGBColor) -> Result<(), WriteFault> {
         let mut corners: Vec<_> = points.iter().map(|&point| self.units(point)).collect();
         corners.dedup();
         // The library cannot fill what has shrunk to a point or a line.
         if corners.len() < 3 {
             return Ok(());
         }
-        self.area.draw(&Polygon::new(corners, colour.filled())).map_err(DrawError::new)
+        self.area.draw(&Polygon::new(corners, colour.filled())).map_err(undrawn)
     }
 
     /// The library has no element of several parts. In an SVG each area is one path, appended at its end; a
@@ -302,7 +293,7 @@ impl<DB: DrawingBackend> Canvas<'_, DB> {
         &mut self,
         rectangles: &[[[f64; 2]; 2]],
         colour: RGBColor,
-    ) -> Result<(), DrawError> {
+    ) -> Result<(), WriteFault> {
         let mut path = String::new();
         for &[low, high] in rectangles {
             let ((x, y), (right, top)) = (self.units(low), self.units(high));
@@ -311,19 +302,19 @@ impl<DB: DrawingBackend> Canvas<'_, DB> {
             } else {
                 // On a bitmap the library leaves out the last row and column.
                 let filled = Rectangle::new([(x, y), (right, top)], colour.filled());
-                self.area.draw(&filled).map_err(DrawError::new)?;
+                self.area.draw(&filled).map_err(undrawn)?;
             }
         }
         let Some(areas) = &mut self.areas else { return Ok(()) };
         let colour = palette::hexadecimal(colour);
         writeln!(areas, "<path fill=\"{colour}\" shape-rendering=\"crispEdges\" d=\"{path}\"/>")
-            .map_err(DrawError::new)
+            .map_err(undrawn)
     }
 
-    fn dot(&self, centre: [f64; 2], radius: f64, colour: RGBColor) -> Result<(), DrawError> {
+    fn dot(&self, centre: [f64; 2], radius: f64, colour: RGBColor) -> Result<(), WriteFault> {
         let radius = (radius * self.scale).round() as i32;
         let dot = Circle::new(self.units(centre), radius, colour.filled());
-        self.area.draw(&dot).map_err(DrawError::new)
+        self.area.draw(&dot).map_err(undrawn)
     }
 
     fn units(&self, point: [f64; 2]) -> (i32, i32) {
@@ -332,12 +323,12 @@ impl<DB: DrawingBackend> Canvas<'_, DB> {
 }
 
 /// Makes the embedded font known to the library, once in the life of the program.
-fn register_fonts() -> Result<(), DrawError> {
+fn register_fonts() -> Result<(), WriteFault> {
     static REGISTERED: OnceLock<bool> = OnceLock::new();
     let registered = *REGISTERED.get_or_init(|| {
         register_font(FONT_FAMILY, FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT).is_ok()
     });
-    if registered { Ok(()) } else { Err(DrawError::new("the embedded font cannot be read")) }
+    if registered { Ok(()) } else { Err(undrawn("the embedded font cannot be read")) }
 }
 
 fn write_png(out: impl Write, pixels: &[u8], [width, height]: [u32; 2]) -> io::Result<()> {
