@@ -14,7 +14,7 @@ use crate::solver::history::NewtonStep;
 pub const RESTART_EVERY: Duration = Duration::from_mins(5);
 
 /// Options of a run in addition to the case.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RunOptions {
     /// Folder the files are written to.
@@ -96,7 +96,6 @@ pub trait Progress: Send {
     }
 }
 
-/// Shows nothing.
 impl Progress for () {}
 
 /// Progress for the caller; the time of each phase and the notices for the report.

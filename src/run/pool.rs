@@ -29,7 +29,6 @@ struct Kept {
     single: Vec<(usize, Opened)>,
     /// The machine made of all named GPUs.
     several: Option<Opened>,
-    /// The groups of a GPU.
     groups: Vec<(usize, Arc<Group>)>,
 }
 
@@ -89,15 +88,6 @@ impl Kept {
         Ok(group)
     }
 }
-
-/// A pool is like itself.
-impl PartialEq for MachinePool {
-    fn eq(&self, other: &Self) -> bool {
-        std::ptr::eq(self, other)
-    }
-}
-
-impl Eq for MachinePool {}
 
 impl fmt::Debug for MachinePool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
