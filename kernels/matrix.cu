@@ -1,6 +1,4 @@
-// ELL matrices: slot k of row r has the place k * stride + r; unused slots hold zero and the row's own index (Liu,
-// Zhong and Chen 2011). Two rows, x and y, belong to a point of the grid; `slot_stride` gives the stride, or
-// the number of rows if the columns are explicit.
+// ELL matrices (Liu, Zhong and Chen 2011) with the nine-point pattern: see stencil.cuh. Unused slots hold zero.
 #include "common.cuh"
 #include "stencil.cuh"
 
@@ -125,54 +123,9 @@ KERNEL(clear_walls, uint32 mi, uint32 mj, uint32 walls, real* x) {
     if (at.j < mj && walls_at(walls, mi, mj, at.i, at.j)) reinterpret_cast<Pair*>(x)[at.k] = pair(0, 0);
 }
 
-// y <- A x, or y + A x, by the columns of an explicit pattern. One thread two rows, which it reads
-// together where their number lets them lie aligned.
-KERNEL(multiply_explicit, uint64 rows, uint32 width, const uint32* columns, const real* values,
-       const real* x, uint64 from, uint64 count, uint32 add, real* y) {
-    const uint64 row = 2 * thread_index();
-    if (row >= rows) return;
-    if (rows % 2 == 0) {
-        Pair* result = reinterpret_cast<Pair*>(y + row);
-        Pair sum = add ? *result : pair(0, 0);
-        for (uint32 slot = 0; slot < width; ++slot) {
-            const uint64 at = slot * rows + row;
-            const Two<uint32> column = *reinterpret_cast<const Two<uint32>*>(columns + at);
-            const Pair value = *reinterpret_cast<const Pair*>(values + at);
-            if (column.x - from < count) sum.x += value.x * x[column.x];
-            if (column.y - from < count) sum.y += value.y * x[column.y];
-        }
-        *result = sum;
-        return;
-    }
-    for (uint64 one = row; one < rows && one < row + 2; ++one) {
-        real sum = add ? y[one] : real(0);
-        for (uint32 slot = 0; slot < width; ++slot) {
-            const uint64 at = slot * rows + one;
-            if (columns[at] - from < count) sum += values[at] * x[columns[at]];
-        }
-        y[one] = sum;
-    }
-}
-
-// d <- 1 / diag(A) of a matrix with explicit columns; first <- the first row, if any, where that
-// is not finite.
-KERNEL(inverse_diagonal, uint64 rows, uint32 width, const uint32* columns, const real* values,
-       real* d, uint64* first) {
-    const uint64 row = thread_index();
-    if (row >= rows) return;
-    real diagonal = 0;
-    for (uint32 slot = 0; slot < width; ++slot) {
-        const uint64 at = slot * rows + row;
-        // Padding repeats the row's own index and holds zero.
-        if (columns[at] == row) diagonal += values[at];
-    }
-    const real inverse = real(1) / diagonal;
-    d[row] = inverse;
-    if (!is_finite(inverse)) atomicMin(first, row);
-}
-
-// d <- 1 / diag(A) for the nine-point pattern, whose diagonal slot follows from the place on the grid.
-KERNEL(inverse_diagonal_nine_point, uint32 mi, uint32 mj, uint32 edges, const real* values,
+// d <- 1 / diag(A), whose slot follows from the place on the grid; first <- the first row, if any, where that is not
+// finite. One thread a point.
+KERNEL(inverse_diagonal, uint32 mi, uint32 mj, uint32 edges, const real* values,
        real* d, uint64* first) {
     const Stencil at = {mi, mj, edges};
     const ThreadPoint own(mi);

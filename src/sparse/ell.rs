@@ -4,16 +4,12 @@
 /// Pattern of a matrix in ELL format ("packed matrix" of Liu, Zhong and Chen 2011).
 ///
 /// Each row has `width` slots. Its entries are shifted left, and unused slots must hold zero. Slot k of row r
-/// is at `k * rows + r` (column-major). The columns of the grid's own patterns follow from the position of a
-/// row and are not stored. Other patterns store their columns; there an unused slot has the row's own index
-/// as its column, so that it can be read safely.
+/// is at `k * rows + r` (column-major). The columns follow from the position of a row and are not stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EllPattern {
     structure: Structure,
     rows: usize,
     width: usize,
-    columns: Vec<u32>,
-    lengths: Vec<u8>,
 }
 
 /// Size of a level: unknown points, two unknowns each.
@@ -52,8 +48,6 @@ pub enum Structure {
     TenNumbers { mi: usize, mj: usize, periodic: bool },
     /// The wall columns on `mi` × `mj` points; see [`EllPattern::wall_columns`].
     WallColumns { mi: usize, mj: usize, walls: WalledSides },
-    /// No structure: the columns must be looked up.
-    General,
 }
 
 /// The sides of `mi` × `mj` unknown points that are walls with exact first cells, in the order j = 0, j = mj − 1, i = 0
@@ -139,43 +133,11 @@ pub(crate) const TEN_SLOTS: usize = 5;
 const MIRRORED: [usize; STENCIL.len()] = [12, 10, 11, 9, 7, 8, 6, 4, 5, 3, 1, 2, 0];
 
 impl EllPattern {
-    /// Pattern with the given entries: `entries(row)` yields the columns of a row.
-    ///
-    /// # Panics
-    /// If a row has more than `width` entries or a column does not fit in 32 bits; both are errors of the
-    /// caller.
-    pub fn new<I: IntoIterator<Item = usize>>(
-        rows: usize,
-        width: usize,
-        mut entries: impl FnMut(usize) -> I,
-    ) -> Self {
-        assert!(u32::try_from(rows).is_ok(), "{rows} rows do not fit a 32-bit column index");
-        let mut columns = vec![0; rows * width];
-        let mut lengths = vec![0; rows];
-        for row in 0..rows {
-            let mut slot = 0;
-            for column in entries(row) {
-                assert!(slot < width, "row {row} has more than {width} entries");
-                columns[slot * rows + row] = column as u32;
-                slot += 1;
-            }
-            lengths[row] = slot as u8;
-            for pad in slot..width {
-                columns[pad * rows + row] = row as u32;
-            }
-        }
-        Self { structure: Structure::General, rows, width, columns, lengths }
-    }
-
-    fn structured(structure: Structure, rows: usize, width: usize) -> Self {
-        Self { structure, rows, width, columns: Vec::new(), lengths: Vec::new() }
-    }
-
     /// Pattern of the grid equations on `mi` × `mj` unknown points with two unknowns each: 9 entries of the
     /// row's own variable and 4 of the other, fewer at the boundary.
     pub fn nine_point(mi: usize, mj: usize, periodic: bool) -> Self {
         let structure = Structure::NinePoint { mi, mj, periodic };
-        Self::structured(structure, 2 * mi * mj, STENCIL.len())
+        Self { structure, rows: 2 * mi * mj, width: STENCIL.len() }
     }
 
     /// The matrix of [`Self::nine_point`] by the ten numbers that its rows follow from where their weights are
@@ -186,7 +148,8 @@ impl EllPattern {
     /// and the blocks are w g22 I ∓ X (W, E), (½ − w g22) I ∓ Y (S, N), d I (SW, NE), −d I (SE, NW) and −I (C); theory
     /// eq. 3–5. Those of neighbours that do not exist are no entries.
     pub fn ten_numbers(mi: usize, mj: usize, periodic: bool) -> Self {
-        Self::structured(Structure::TenNumbers { mi, mj, periodic }, 2 * mi * mj, TEN_SLOTS)
+        let structure = Structure::TenNumbers { mi, mj, periodic };
+        Self { structure, rows: 2 * mi * mj, width: TEN_SLOTS }
     }
 
     /// The places in [`STENCIL`] of the entries of a row of [`Self::nine_point`], and their columns, which rise
@@ -206,8 +169,8 @@ impl EllPattern {
     /// Pattern of the wall columns on `mi` × `mj` points: every row of line i holds (p_i, q_i) of each wall
     /// that it ends at, and so those of line j.
     pub fn wall_columns(mi: usize, mj: usize, walls: WalledSides) -> Self {
-        let width = 2 * walls.sides().count();
-        Self::structured(Structure::WallColumns { mi, mj, walls }, 2 * mi * mj, width)
+        let structure = Structure::WallColumns { mi, mj, walls };
+        Self { structure, rows: 2 * mi * mj, width: 2 * walls.sides().count() }
     }
 
     /// The position of (c, r) for each entry (r, c) of row r of [`Self::nine_point`], slot by slot.
@@ -235,14 +198,9 @@ impl EllPattern {
         self.width
     }
 
-    /// Column of each slot, column-major, of a [`Structure::General`] pattern; empty for others.
-    pub fn columns(&self) -> &[u32] {
-        &self.columns
-    }
-
     /// (slot position, column) of each entry of a row; none of [`Self::ten_numbers`], whose slots are no entries.
     pub fn row(&self, row: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
-        let (mut listed, mut nine, mut wall) = (None, None, None);
+        let (mut nine, mut wall) = (None, None);
         match self.structure {
             Structure::NinePoint { mi, mj, periodic } => {
                 let entries = Self::nine_point_entries(LevelSize { mi, mj, periodic }, row);
@@ -257,13 +215,8 @@ impl EllPattern {
                     first..first + 2
                 }));
             }
-            Structure::General => {
-                let slots = 0..usize::from(self.lengths[row]);
-                listed = Some(slots.map(move |slot| self.columns[slot * self.rows + row] as usize));
-            }
         }
-        let (listed, nine) = (listed.into_iter().flatten(), nine.into_iter().flatten());
-        let columns = listed.chain(nine).chain(wall.into_iter().flatten());
+        let columns = nine.into_iter().flatten().chain(wall.into_iter().flatten());
         columns.enumerate().map(move |(slot, column)| (slot * self.rows + row, column))
     }
 }

@@ -58,13 +58,6 @@ fn an_interior_row_has_thirteen_rising_columns_and_rim_rows_are_shorter() {
 }
 
 #[test]
-fn unused_slots_contain_the_index_of_their_row() {
-    let pattern = EllPattern::new(3, 2, |row| (row > 0).then_some(0));
-
-    assert_eq!(pattern.columns(), [0, 0, 0, 0, 1, 2]);
-}
-
-#[test]
 fn wall_columns_hold_both_terms_of_the_line() {
     let pattern = EllPattern::wall_columns(5, 4, WalledSides::SECTION);
     let row = 2 * (3 * 5 + 2) + 1;

@@ -15,7 +15,7 @@ const SYMMETRIC: &str = "%%MatrixMarket matrix coordinate real symmetric\n";
 
 /// Five-point differences on an m × m grid, the lower triangle.
 fn laplacian(m: usize) -> String {
-    let a = krylov::laplacian(m).entries;
+    let a = krylov::laplacian(m).rows;
     let lower = |row| a.row(row).filter(move |&(column, _)| column <= row);
     let line = |row, (column, value)| format!("{} {} {value}\n", row + 1, column + 1);
     let rows = (0..m * m).flat_map(|row| lower(row).map(move |entry| line(row, entry)));

@@ -4,7 +4,7 @@ use gridgen::backend::cpu::{CpuBackend, EllMatrix};
 use gridgen::backend::{Algebraic, Incomplete, Real, SparseMatrix};
 use gridgen::sparse::{EllPattern, Schedule};
 
-use super::matrices::{bad_row, general_pattern, nine_point_patterns, random_values};
+use super::matrices::{bad_row, nine_point_patterns, random_values};
 use super::{Subject, assert_close, random, to_device, to_host};
 
 /// Random values with a dominant diagonal.
@@ -74,21 +74,6 @@ pub fn factors_by_colours<S: Subject>(subject: &S) {
 
 pub fn factors_within_tiles<S: Subject>(subject: &S) {
     check_schedule(subject, Schedule::Tiles);
-}
-
-pub fn factors_of_a_general_pattern<S: Subject>(subject: &S) {
-    for rows in [1, 33, 257, 1000] {
-        // The pattern without the rows that lack a diagonal.
-        let general = general_pattern(rows);
-        let pattern = EllPattern::new(rows, 6, |row| {
-            let others = general.row(row).map(|(_, column)| column).filter(|&c| c != row);
-            others.chain([row]).collect::<Vec<_>>()
-        });
-        for kind in KINDS {
-            check::<S, f64>(subject, &pattern, Schedule::Levels, kind);
-            check::<S, f64>(subject, &general, Schedule::Levels, kind);
-        }
-    }
 }
 
 pub fn a_singular_pivot_names_its_row<S: Subject>(subject: &S) {

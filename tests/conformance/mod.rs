@@ -155,7 +155,6 @@ macro_rules! conformance {
             products_with_wall_columns
             a_matrix_is_transposed
             wall_columns_are_summed_up
-            products_on_a_general_pattern
             a_scaled_vector_is_multiplied
             diagonals_are_inverted
             a_zero_on_the_diagonal_names_its_row
@@ -206,7 +205,6 @@ macro_rules! conformance {
             factors_in_natural_order
             factors_by_colours
             factors_within_tiles
-            factors_of_a_general_pattern
             a_singular_pivot_names_its_row
         );
         conformance!(@module $backend, general,

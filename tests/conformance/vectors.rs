@@ -1,8 +1,8 @@
 //! Sums, inner products, conversions.
 
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::backend::{Backend, Pair, Real};
-use gridgen::sparse::EllPattern;
+use gridgen::backend::{Backend, MatrixFormat, Pair, Real};
+use gridgen::sparse::Csr;
 
 use super::matrices::scaled;
 use super::{LENGTHS, Subject, assert_close, random, to_device, to_host};
@@ -183,7 +183,8 @@ pub fn vectors_are_scaled_entry_by_entry<S: Subject>(subject: &S) {
         // Powers of two have exact inverses.
         let d: Vec<f32> = (0..n).map(|k| [0.125, 0.5, 1.0, 4.0, 16.0][k % 5]).collect();
         let r = random::<f32>(6, n);
-        let a = subject.matrix_from(&EllPattern::new(n, 1, |row| [row]), &d);
+        let diagonal = Csr::from_rows((0..n).map(|row| [(row, f64::from(d[row]))]));
+        let a = subject.csr::<f32>(&diagonal, MatrixFormat::Csr).unwrap();
         let mut z = subject.zeros(n).unwrap();
 
         let bad = scaled(subject, &a, &to_device(subject, &r), &mut z);

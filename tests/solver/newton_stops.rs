@@ -1,7 +1,7 @@
 //! The reasons why Newton stops, and its line search: each reason is reached by a small problem made for it.
 #![allow(clippy::float_cmp, reason = "step lengths are powers of two")]
 
-use gridgen::backend::cpu::{CpuBackend, EllMatrix};
+use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{DeviceError, Evaluation};
 use gridgen::pde::control::{Base, Wall};
 use gridgen::solver::history::History;
@@ -10,6 +10,7 @@ use gridgen::solver::linear::LinearSettings;
 use gridgen::solver::newton::{NewtonReport, NewtonSettings, solve};
 use gridgen::solver::precond::Kind;
 use gridgen::solver::{LinearStop, NewtonStop, NonlinearProblem, PreconditionerFailure};
+use gridgen::sparse::Csr;
 use support::linear::{Counted, Matrix};
 use support::problems::{NEWTON, Setup};
 use support::walls::WallPoints;
@@ -65,9 +66,7 @@ impl NonlinearProblem<CpuBackend> for Scalar {
 
     fn linearise(&mut self, _backend: &CpuBackend) -> Result<&Matrix<f64>, DeviceError> {
         // A zero must remain an entry of the matrix.
-        let pattern = self.jacobian.entries.pattern().clone();
-        let slope = (self.slope)(self.u);
-        self.jacobian.entries = EllMatrix::from_values(pattern, vec![slope]);
+        self.jacobian = Csr::from_rows([[(0, (self.slope)(self.u))]].into_iter()).into();
         Ok(&self.jacobian)
     }
 }

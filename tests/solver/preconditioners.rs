@@ -101,13 +101,16 @@ fn incomplete_factors_halve_the_iterations_on_laplace() {
 fn a_zero_on_the_diagonal_is_refused_by_name_and_row() {
     let matrix =
         Matrix::<f64>::new(&[vec![2.0, 1.0, 0.0], vec![1.0, 0.0, 1.0], vec![0.0, 1.0, 0.0]]);
-    for (kind, preconditioner) in
-        [(Kind::Jacobi, "Jacobi"), (Kind::Dilu, "DILU"), (Kind::Ilu0, "ILU(0)")]
-    {
+    let jacobi = PreconditionerFailure::Pivot { preconditioner: "Jacobi", row: 1 };
+    let [dilu, ilu0] = ["DILU", "ILU(0)"].map(|preconditioner| PreconditionerFailure::Factor {
+        preconditioner,
+        row: 1,
+        value: 0.0,
+    });
+    for (kind, failure) in [(Kind::Jacobi, jacobi), (Kind::Dilu, dilu), (Kind::Ilu0, ilu0)] {
         let refused = Counted::new(kind).update(&CpuBackend, &matrix);
 
         // Row 1 has no entry on the diagonal.
-        let failure = PreconditionerFailure::Pivot { preconditioner, row: 1 };
         assert_eq!(refused, Err(SolverError::Preconditioner(failure)));
     }
 }

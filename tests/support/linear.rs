@@ -2,12 +2,14 @@
 
 use std::cell::Cell;
 
-use gridgen::backend::cpu::{CpuBackend, EllMatrix};
-use gridgen::backend::{Algebraic, Backend, DeviceError, Real, SparseMatrix};
+use gridgen::backend::cpu::{CpuBackend, CsrMatrix};
+use gridgen::backend::{
+    Algebraic, Backend, DeviceError, MatrixFormat, Real, SparseBackend, SparseMatrix,
+};
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
 use gridgen::solver::precond::{Kind, Preconditioners};
 use gridgen::solver::{LinearOperator, Preconditioner, SolverError};
-use gridgen::sparse::{Csr, EllPattern, Schedule};
+use gridgen::sparse::{Csr, Schedule};
 use nalgebra::{DMatrix, DVector, Dyn, LU};
 
 /// All preconditioners of a matrix.
@@ -15,23 +17,24 @@ pub const KINDS: [Kind; 4] = [Kind::None, Kind::Jacobi, Kind::Dilu, Kind::Ilu0];
 
 /// A matrix as an operator that counts its products.
 pub struct Matrix<T> {
-    pub entries: EllMatrix<T>,
+    pub rows: Csr,
+    entries: CsrMatrix<T>,
     pub products: Cell<usize>,
+}
+
+impl<T: Real> From<Csr> for Matrix<T> {
+    fn from(rows: Csr) -> Self {
+        let entries = CpuBackend.csr(&rows, MatrixFormat::Csr).unwrap();
+        Self { rows, entries, products: Cell::new(0) }
+    }
 }
 
 impl<T: Real> Matrix<T> {
     /// The matrix with the nonzero entries of a dense one.
     pub fn new(rows: &[Vec<f64>]) -> Self {
-        let width = rows.iter().map(|row| row.iter().filter(|v| **v != 0.0).count()).max();
-        let present = |row: usize| (0..rows.len()).filter(move |&c| rows[row][c] != 0.0);
-        let pattern = EllPattern::new(rows.len(), width.unwrap(), present);
-        let mut values = vec![T::zero(); pattern.rows() * pattern.width()];
-        for (row, dense) in rows.iter().enumerate() {
-            for (at, column) in pattern.row(row) {
-                values[at] = T::narrow(dense[column]);
-            }
-        }
-        Self { entries: EllMatrix::from_values(pattern, values), products: Cell::new(0) }
+        let entries =
+            |row: &Vec<f64>| row.clone().into_iter().enumerate().filter(|(_, v)| *v != 0.0);
+        Csr::from_rows(rows.iter().map(entries)).into()
     }
 
     /// The matrix of `n` rows with this entry in each row and column.
@@ -41,12 +44,12 @@ impl<T: Real> Matrix<T> {
     }
 
     pub fn n(&self) -> usize {
-        self.entries.pattern().rows()
+        self.rows.rows()
     }
 
     /// A x in double precision, entry by entry.
     pub fn times(&self, x: &[T]) -> Vec<f64> {
-        let row = |r| self.entries.row(r).map(|(c, v)| v.widen() * x[c].widen()).sum();
+        let row = |r| self.rows.row(r).map(|(c, v)| T::narrow(v).widen() * x[c].widen()).sum();
         (0..self.n()).map(row).collect()
     }
 
@@ -88,7 +91,7 @@ impl<T: Real> LinearOperator<CpuBackend, T> for Matrix<T> {
 /// A preconditioner of [`Matrix`] that counts its applications.
 pub struct Counted<T: Real> {
     kind: Algebraic,
-    inner: Option<Box<dyn Preconditioner<CpuBackend, T, EllMatrix<T>>>>,
+    inner: Option<Box<dyn Preconditioner<CpuBackend, T, CsrMatrix<T>>>>,
     pub applications: usize,
 }
 
@@ -104,7 +107,7 @@ impl<T: Real> Counted<T> {
         Self { kind: kind.algebraic(Schedule::Levels), inner: None, applications: 0 }
     }
 
-    fn inner(&mut self, a: &Matrix<T>) -> &mut dyn Preconditioner<CpuBackend, T, EllMatrix<T>> {
+    fn inner(&mut self, a: &Matrix<T>) -> &mut dyn Preconditioner<CpuBackend, T, CsrMatrix<T>> {
         let make = || a.entries.preconditioner(&CpuBackend, self.kind).unwrap();
         &mut **self.inner.get_or_insert_with(make)
     }

@@ -194,7 +194,8 @@ fn multiply<T: Real>(a: &EllMatrix<T>, x: &[T], product: Product, y: &mut [T]) {
                 simd::run(TenNumbersRow { numbers, around, periodic, add: product.add, y });
             });
         }
-        Structure::WallColumns { mi, mj, walls } if product.skipped == [0; 2] => {
+        // The wall columns have no column to skip.
+        Structure::WallColumns { mi, mj, walls } => {
             let n = a.pattern.rows();
             let row = |j: usize, k: usize| &a.values[k * n + 2 * mi * j..][..2 * mi];
             y.par_chunks_mut(2 * mi).enumerate().for_each(|(j, y)| {
@@ -207,9 +208,6 @@ fn multiply<T: Real>(a: &EllMatrix<T>, x: &[T], product: Product, y: &mut [T]) {
                 }
             });
         }
-        _ => y.par_chunks_mut(BLOCK).enumerate().for_each(|(block, y)| {
-            one_by_one(a, x, product, block * BLOCK, y);
-        }),
     }
 }
 

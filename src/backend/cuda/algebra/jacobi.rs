@@ -22,7 +22,10 @@ pub(crate) trait InvertibleDiagonal<T: Real>: LinearOperator<CudaBackend, T> {
         [z, y]: [&mut CudaVector<T>; 2],
         fused: Option<Fused<'_, CudaBackend, T>>,
     ) -> Result<()> {
-        one_by_one(self, backend, d, p, [z, y], fused)
+        Fused::in_sequence(fused, backend, p, [z, y], |p, z, y| {
+            backend.scale(d, p, z)?;
+            self.apply(backend, z, y)
+        })
     }
 
     /// Whether `scale_and_multiply` does nothing where the scalars are halted and something is asked for before
@@ -30,21 +33,6 @@ pub(crate) trait InvertibleDiagonal<T: Real>: LinearOperator<CudaBackend, T> {
     fn halts_products(&self) -> bool {
         false
     }
-}
-
-/// z ← d ∘ p and y ← A z, with the work around the product, one after the other.
-pub(super) fn one_by_one<T: Real>(
-    a: &(impl LinearOperator<CudaBackend, T> + ?Sized),
-    backend: &CudaBackend,
-    d: &CudaVector<T>,
-    p: &mut CudaVector<T>,
-    [z, y]: [&mut CudaVector<T>; 2],
-    fused: Option<Fused<'_, CudaBackend, T>>,
-) -> Result<()> {
-    Fused::in_sequence(fused, backend, p, [z, y], |p, z, y| {
-        backend.scale(d, p, z)?;
-        a.apply(backend, z, y)
-    })
 }
 
 /// z ← d ∘ r with d = diag(A)⁻¹.

@@ -1,6 +1,6 @@
 //! ELL matrices of the CUDA backend.
 
-use super::jacobi::{InvertibleDiagonal, one_by_one};
+use super::jacobi::InvertibleDiagonal;
 use super::vector::{CudaVector, factor, step_vectors};
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::{Halo, PERIODIC_ROW, edges};
@@ -9,25 +9,22 @@ use crate::backend::cuda::launch::constants::{NO_GHOSTS, SLOT_SUMS, SLOT_UNIT};
 use crate::backend::cuda::launch::shared::{
     ExchangedColumns, HaloColumns, Pointer, ScalarReduction, ScaledMatrix,
 };
-use crate::backend::cuda::launch::{Arguments, LaunchShape, Result, kernels, launch};
+use crate::backend::cuda::launch::{LaunchShape, Result, kernels, launch};
 use crate::backend::error::{check_length, check_lengths};
 use crate::backend::matrices::check_product;
 use crate::backend::scalars::{LOG, SLOTS};
-use crate::backend::{Fused, LinearOperator, Product, Real, Update};
+use crate::backend::{DeviceError, Fused, LinearOperator, Product, Real, Update};
 use crate::sparse::{EllPattern, Structure};
 use bytemuck::Zeroable;
 
 /// A matrix in ELL format in a GPU's memory: `values[k * stride + r]` is slot k of row r.
 ///
-/// The columns of a matrix of the grid equations follow from the place of a row on the grid and
-/// are not read by a product.
+/// The columns follow from the place of a row on the grid and are not read by a product.
 pub struct CudaMatrix<T> {
     pub(crate) pattern: EllPattern,
     /// Entries from a slot to the next: the rows, and padding that keeps slots aligned.
     pub(crate) stride: usize,
     pub(crate) values: Buffer<T>,
-    /// Column of each slot, of matrices with another pattern.
-    columns: Option<Buffer<u32>>,
     /// Columns of the neighbouring bands, of a nine-point matrix on several ranks.
     halo: Option<Halo<T>>,
 }
@@ -48,21 +45,26 @@ impl<T: Real> CudaMatrix<T> {
     /// A zero matrix with this pattern.
     pub(crate) fn new(backend: &CudaBackend, pattern: &EllPattern) -> Result<Self> {
         let (device, rows) = (&backend.device, pattern.rows());
-        let (mut columns, mut halo, mut stride) = (None, None, rows.next_multiple_of(SLOT_UNIT));
-        match pattern.structure() {
-            Structure::General => {
-                columns = Some(Buffer::from_host(device, pattern.columns())?);
-                stride = rows;
-            }
+        let stride = rows.next_multiple_of(SLOT_UNIT);
+        let halo = match pattern.structure() {
             Structure::NinePoint { mj, .. } | Structure::TenNumbers { mj, .. }
                 if backend.ranks.is_some() =>
             {
-                halo = Some(Halo::new(device, 2 * mj)?);
+                Some(Halo::new(device, 2 * mj)?)
             }
-            _ => {}
-        }
+            _ => None,
+        };
         let values = Buffer::zeros(device, stride * pattern.width())?;
-        Ok(Self { pattern: pattern.clone(), stride, values, columns, halo })
+        Ok(Self { pattern: pattern.clone(), stride, values, halo })
+    }
+
+    /// Points along xi and eta of a matrix by entries, and whether its rows close. Other matrices have no entries of
+    /// which preconditioners could be made.
+    pub(crate) fn nine_points(&self) -> Result<(usize, usize, bool)> {
+        match self.pattern.structure() {
+            Structure::NinePoint { mi, mj, periodic } => Ok((mi, mj, periodic)),
+            _ => Err(DeviceError::NotInEll { what: "entries by the nine-point pattern" }),
+        }
     }
 
     /// y ← A x, or y + A x; `product` says which, and which columns are skipped.
@@ -106,17 +108,7 @@ impl<T: Real> CudaMatrix<T> {
                 let arguments = (size, own, add, &*y);
                 launch!(backend => multiply_wall_columns[T, shape](arguments))
             }
-            // A thread takes two rows.
-            Structure::General => {
-                let arguments = (self.listed(), own, from, count, add, &*y);
-                launch!(backend => multiply_explicit[T, shape](arguments))
-            }
         }
-    }
-
-    /// The arguments by which a kernel knows a pattern whose columns are looked up.
-    fn listed(&self) -> (u64, u32, Option<&Buffer<u32>>) {
-        (self.pattern.rows() as u64, self.pattern.width() as u32, self.columns.as_ref())
     }
 
     /// Sends the outer columns of a vector to the neighbouring bands, by `send` or another kernel; the product
@@ -177,16 +169,10 @@ impl<T: Real> LinearOperator<CudaBackend, T> for CudaMatrix<T> {
 
 impl<T: Real> InvertibleDiagonal<T> for CudaMatrix<T> {
     fn inverse_diagonal(&self, backend: &CudaBackend, d: &CudaVector<T>) -> Result<Option<usize>> {
-        let rows = self.pattern.rows();
-        check_length(d.len(), rows)?;
-        let (name, threads, matrix) = match self.pattern.structure() {
-            Structure::NinePoint { mi, mj, periodic } => {
-                let grid = backend.grid_arguments(mi, mj, periodic);
-                (kernels::inverse_diagonal_nine_point, rows / 2, grid.list())
-            }
-            _ => (kernels::inverse_diagonal, rows, self.listed().list()),
-        };
-        let (shape, arguments) = (LaunchShape::threads(threads), (matrix, &self.values, d));
+        let (mi, mj, periodic) = self.nine_points()?;
+        check_length(d.len(), self.pattern.rows())?;
+        let arguments = (backend.grid_arguments(mi, mj, periodic), &self.values, d);
+        let (name, shape) = (kernels::inverse_diagonal, LaunchShape::threads(mi * mj));
         backend.find_first::<T>(name, shape, arguments, 2)
     }
 
@@ -198,9 +184,7 @@ impl<T: Real> InvertibleDiagonal<T> for CudaMatrix<T> {
         [z, y]: [&mut CudaVector<T>; 2],
         mut fused: Option<Fused<'_, CudaBackend, T>>,
     ) -> Result<()> {
-        let Structure::NinePoint { mi, mj, periodic } = self.pattern.structure() else {
-            return one_by_one(self, backend, d, p, [z, y], fused);
-        };
+        let (mi, mj, periodic) = self.nine_points()?;
         check_lengths(2 * mi * mj, [d, p, &*z, &*y].map(Buffer::len))?;
         let [mi, mj, edges] = backend.grid_arguments(mi, mj, periodic);
         let (values, d_values) = ((&self.values).into(), d.into());
@@ -233,7 +217,7 @@ impl<T: Real> InvertibleDiagonal<T> for CudaMatrix<T> {
     }
 
     fn halts_products(&self) -> bool {
-        matches!(self.pattern.structure(), Structure::NinePoint { .. })
+        true
     }
 }
 

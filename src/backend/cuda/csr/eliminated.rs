@@ -6,9 +6,9 @@ use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::shared::{EntryTarget, SplitPattern};
 use crate::backend::cuda::launch::{LaunchShape, Result, launch};
-use crate::backend::{DeviceError, Incomplete};
+use crate::backend::{DeviceError, Incomplete, Real};
 use crate::sparse::{
-    Csr, Elimination, EllPattern, Graph, ROW_TILE, RowSets, Schedule, Sorted, Structure, colours,
+    Csr, Elimination, EllPattern, Graph, ROW_TILE, RowSets, Schedule, Sorted, colours,
 };
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ impl EliminationPattern {
     }
 
     /// The pattern that is eliminated of a matrix in ELL format. Couplings with other bands are dropped.
-    pub(crate) fn of_ell<T>(
+    pub(crate) fn of_ell<T: Real>(
         backend: &CudaBackend,
         a: &CudaMatrix<T>,
         schedule: Schedule,
@@ -68,12 +68,11 @@ impl EliminationPattern {
         if u32::try_from(slots).is_err() {
             return Err(DeviceError::TooManyEntries { entries: slots });
         }
-        let (mi, [before, after]) = match (pattern.structure(), &backend.ranks) {
-            (Structure::NinePoint { mi, .. }, Some(ranks)) => (mi, ranks.neighbours),
-            _ => (1, [false; 2]),
-        };
+        let (mi, mj, _) = a.nine_points()?;
+        let neighbours = backend.ranks.as_ref().map(|ranks| ranks.neighbours);
+        let [before, after] = neighbours.unwrap_or_default();
         // A row at an edge of the band has the slots of a periodic one.
-        let around = EllPattern::nine_point(mi, pattern.rows() / (2 * mi), true);
+        let around = EllPattern::nine_point(mi, mj, true);
         let column = move |row: usize| row / 2 % mi;
         let elimination = Elimination::new(pattern, schedule);
         let numbered = Csr::from_rows((0..pattern.rows()).map(|row| {

@@ -139,9 +139,7 @@ impl SparseBackend for CudaBackend {
     }
 
     fn transpose<T: Real>(&self, a: &CudaMatrix<T>, t: &mut CudaMatrix<T>) -> Result<()> {
-        let Structure::NinePoint { mi, mj, periodic } = a.pattern.structure() else {
-            return Ok(());
-        };
+        let (mi, mj, periodic) = a.nine_points()?;
         check_length(t.pattern.rows(), a.pattern.rows())?;
         let grid = self.grid_arguments(mi, mj, periodic);
         let halo = match &self.ranks {

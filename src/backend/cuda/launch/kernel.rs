@@ -94,7 +94,7 @@ sources! {
     }
     Matrix "matrix.cu" BOTH NONE QUICK [common, numbers, stencil] {
         multiply_nine_point, entries_of_ten_numbers, transpose_nine_point, sum_wall_columns, clear_walls,
-        multiply_explicit, inverse_diagonal, inverse_diagonal_nine_point,
+        inverse_diagonal,
     }
     Elliptic "elliptic.cu" ONE ONE QUICK [common, equations] {
         residual, load_state,

@@ -29,6 +29,7 @@ impl<T: Real> SparseMatrix<CudaBackend, T> for CudaMatrix<T> {
         if let Structure::TenNumbers { mi, mj, periodic } = self.pattern.structure() {
             return Ok(Box::new(OfEntries::new(backend, (mi, mj, periodic), kind)?));
         }
+        let (mi, mj, periodic) = self.nine_points()?;
         Ok(match kind {
             Algebraic::None => Box::new(Identity),
             Algebraic::Jacobi => {
@@ -40,33 +41,30 @@ impl<T: Real> SparseMatrix<CudaBackend, T> for CudaMatrix<T> {
             Algebraic::Factors { kind, .. } if kind.symmetric() => {
                 return Err(DeviceError::NotInEll { what: kind.name() });
             }
+            Algebraic::Factors { kind, schedule: Schedule::Auto | Schedule::Tiles, .. }
+                if kind.diagonal_only() =>
+            {
+                let tiles = mi.div_ceil(TILE) * mj.div_ceil(TILE);
+                let values = backend.zeros(tiles * 2 * TILE * TILE * TILE_ENTRIES)?;
+                Box::new(TileFactors { mi, mj, periodic, tiles, values })
+            }
             Algebraic::Factors { kind, schedule, .. } => {
-                let tiles = matches!(schedule, Schedule::Auto | Schedule::Tiles);
-                match self.pattern.structure() {
-                    Structure::NinePoint { mi, mj, periodic } if tiles && kind.diagonal_only() => {
-                        let tiles = mi.div_ceil(TILE) * mj.div_ceil(TILE);
-                        let values = backend.zeros(tiles * 2 * TILE * TILE * TILE_ENTRIES)?;
-                        Box::new(TileFactors { mi, mj, periodic, tiles, values })
-                    }
-                    _ => {
-                        let a = Arc::new(EliminationPattern::of_ell(backend, self, schedule)?);
-                        let mut factors = RowFactors::new(backend, a, kind, true)?;
-                        // Natural order has thousands of levels: on 2049 × 513 points an iteration takes
-                        // 51 ms by launches and 6.5 row by row (measurements/solver-iterations.csv).
-                        let waiting = match schedule {
-                            Schedule::Colours | Schedule::Tiles => Waiting::Launches,
-                            _ => Waiting::RowByRow,
-                        };
-                        factors.prepare_launches()?;
-                        Box::new(EllFactors { factors, waiting, entries: self.values.len() })
-                    }
-                }
+                let a = Arc::new(EliminationPattern::of_ell(backend, self, schedule)?);
+                let mut factors = RowFactors::new(backend, a, kind, true)?;
+                // Natural order has thousands of levels: on 2049 × 513 points an iteration takes 51 ms by launches
+                // and 6.5 row by row (measurements/solver-iterations.csv).
+                let waiting = match schedule {
+                    Schedule::Colours | Schedule::Tiles => Waiting::Launches,
+                    _ => Waiting::RowByRow,
+                };
+                factors.prepare_launches()?;
+                Box::new(EllFactors { factors, waiting, entries: self.values.len() })
             }
         })
     }
 }
 
-/// Incomplete factors of an ELL matrix of any pattern, their rows sorted by level.
+/// Incomplete factors of an ELL matrix, their rows sorted by level.
 struct EllFactors<T> {
     factors: RowFactors<T>,
     waiting: Waiting,
