@@ -1,5 +1,6 @@
 // Columns of a grid that a device holds, those of them that are its own, and lengths along its lines.
 #pragma once
+#include "common.cuh"
 
 // The columns of a grid that a device holds: `count` of them in an array, the first being column `first`
 // of the `around` distinct ones.
@@ -42,8 +43,8 @@ struct OwnColumns : OwnColumnsFields {
     __device__ uint64 index(uint32 i, uint64 j) const { return j * stride + uint32(i + shift); }
 };
 
-// Calls each(k, s) for the nj nodes k of line i, which are `stride` apart in memory, with their distance s from the
-// wall along the line; returns that of the last.
+// Calls each(k, s, node) for the nj nodes k of line i, which are `stride` apart in memory, with their distance s from
+// the wall along the line; returns that of the last.
 template <class Each>
 __device__ inline double measure_line(uint64 i, uint64 stride, uint32 nj, const double* x, const double* y,
                                       const Each& each) {
@@ -63,7 +64,7 @@ __device__ inline double measure_line(uint64 i, uint64 stride, uint32 nj, const 
             if (first + k >= nj) break;
             length += hypot(line[k].x - last.x, line[k].y - last.y);
             last = line[k];
-            each(uint64(first + k) * stride + i, length);
+            each(uint64(first + k) * stride + i, length, last);
         }
     }
     return length;

@@ -2,10 +2,8 @@
 // -DREAL=double); `real` is the precision of matrices and vectors. The types, constants and structs that the host
 // shares precede this text: src/backend/cuda/launch/shared.rs.
 //
-// Style: one thread a point, row or chunk; no classes; dynamic shared memory by DYNAMIC_SHARED; structs are
-// exchanged within a warp by shuffled; spin-waits by NAP. A C++ compiler can compile the same
-// files against a header that runs the threads of a block as fibers, which is how they are tested where there is
-// no GPU.
+// Style: one thread a point, row or chunk; no classes; dynamic shared memory by DYNAMIC_SHARED; structs are exchanged
+// within a warp by shuffled; spin-waits by NAP. Tests without a GPU run the threads of a block as fibers (FIBERS).
 #pragma once
 
 #define FULL_WARP 0xffffffffu
@@ -40,9 +38,8 @@ __device__ inline T shuffled(T value, unsigned step) {
 #define KERNEL(name, ...) ENTRY(name, __VA_ARGS__)
 #define BOUNDED_KERNEL(threads, name, ...) BOUNDED_ENTRY(threads, name, __VA_ARGS__)
 #else
-// A launch for the members of a group, each of which would launch the same kernel in the same shape: block z
-// is that of member z, whose arguments are words from rows + z * stride on,
-// each argument from a word of its own. Of a launch that is recorded only members with a flag take part.
+// A launch for the members of a group: block z is that of member z, whose arguments are words from rows + z * stride
+// on, each argument from a word of its own. Of a launch that is recorded only members with a flag take part.
 #define OF_MEMBERS(entry, name, ...)                                                             \
     static __device__ void name##_of_member(__VA_ARGS__);                                        \
     entry {                                                                                      \
@@ -196,7 +193,8 @@ struct ThreadPoint {
     }
 };
 
-// Returns those of these walls on which point (i, j) of mi x mj lies: a bit each for j = 0, j = mj - 1, i = 0, i = mi - 1.
+// Returns those of these walls on which point (i, j) of mi x mj lies: a bit each for j = 0, j = mj - 1, i = 0, i = mi -
+// 1.
 __device__ inline uint32 walls_at(uint32 walls, uint32 mi, uint32 mj, uint32 i, uint32 j) {
     return walls & (uint32(j == 0) | uint32(j + 1 == mj) << 1 | uint32(i == 0) << 2 | uint32(i + 1 == mi) << 3);
 }
@@ -206,11 +204,6 @@ __device__ inline bool meet(uint32 walls) { return (walls & 3) && (walls & 12); 
 
 // Reductions. An operation names for each of its results k where to start and how two values
 // combine; `Op::start(k)` must not change what it is combined with.
-
-struct Sum {
-    static __device__ double start(uint32) { return 0.0; }
-    static __device__ double combine(uint32, double a, double b) { return a + b; }
-};
 
 // The larger and the smaller of two numbers; NaN if one is.
 __device__ inline double larger(double a, double b) { return b > a || b != b ? b : a; }
@@ -225,6 +218,7 @@ struct Extremes {
         return LARGEST >> k & 1 ? larger(a, b) : SMALLEST >> k & 1 ? smaller(a, b) : a + b;
     }
 };
+typedef Extremes<0> Sum;
 
 // `value` combined over the warp in a fixed order; valid in its first lane.
 template <class Op>
@@ -233,6 +227,12 @@ __device__ inline double warp_reduce(uint32 k, double value) {
     for (int step = WARP / 2; step > 0; step /= 2)
         value = Op::combine(k, value, __shfl_down_sync(FULL_WARP, value, step));
     return value;
+}
+
+// The sum over each group of `lanes` lanes of a warp, valid in its first.
+__device__ inline real group_sum(real sum, uint32 lanes) {
+    for (uint32 step = lanes / 2; step > 0; step /= 2) sum += __shfl_down_sync(FULL_WARP, sum, step);
+    return sum;
 }
 
 // store(k, values[k] combined over the block in a fixed order), k < count <= N, by one thread each; all threads see
@@ -255,8 +255,8 @@ __device__ inline void block_reduce(const double (&values)[N], uint32 count, con
     __syncthreads();
 }
 
-// The ticket drawn, from 0 on, by one thread of a block, and left to the next with `more` of 0. Stores before a barrier ahead of it, by the threads of blocks
-// that drew before, are seen behind a barrier after it.
+// The ticket drawn by one thread of a block, from 0 on; with `more` of 0 it is left to the next. Stores of blocks that
+// drew before, ahead of a barrier, are seen behind a barrier after it.
 #ifndef FIBERS
 __device__ inline uint32 take_ticket(uint32* ticket, uint32 more = 1) {
     uint32 taken;
@@ -265,8 +265,9 @@ __device__ inline uint32 take_ticket(uint32* ticket, uint32 more = 1) {
 }
 #endif
 
-// Waits for the end of the launch before, where this one may begin earlier; the next one may begin from then on. Launches before
-// those two have ended when a thread begins, which may read ahead what the launch before does not write.
+// Waits for the end of the launch before, where this one may begin earlier; the next one may begin from then on.
+// Launches before those two have ended when a thread begins, which may read ahead what the launch before does not
+// write.
 __device__ inline void wait_for_launches_before() {
 #ifdef FIBERS
     fibers::wait_for_launches();
@@ -276,8 +277,8 @@ __device__ inline void wait_for_launches_before() {
 #endif
 }
 
-// Waits for all blocks along x of a launch whose blocks run together: what they wrote is seen afterwards. Where they are
-// no cluster, `arrived`, zero before the launch, counts the blocks that have come.
+// Waits for all blocks along x of a launch whose blocks run together: what they wrote is seen afterwards. Where they
+// are no cluster, `arrived`, zero before the launch, counts the blocks that have come.
 __device__ inline void sync_blocks(uint32* arrived) {
     if (gridDim.x == 1) {
         __syncthreads();
@@ -300,11 +301,8 @@ __device__ inline void sync_blocks(uint32* arrived) {
 }
 
 // result[k] <- values[k] combined over all threads of a one-dimensional grid, k < count <= N; result may be shared
-// memory.
-//
-// Every block leaves its part in `partials[k][block]`; the block that finishes last, known from a
-// ticket that starts and ends at zero, combines the parts: the result depends on the shape of
-// the launch alone. Returns true in that block, whose threads see the results.
+// memory. The block that finishes last, known from a ticket that starts and ends at zero, combines the parts of all:
+// the result depends on the shape of the launch alone. Returns true in that block, whose threads see the results.
 template <class Op, int N>
 __device__ bool grid_reduce(const double (&values)[N], uint32 count, const Reduction& out) {
     const volatile double* const partials = out.partials;

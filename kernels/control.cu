@@ -1,9 +1,5 @@
-// Control functions and wall terms of a grid, and the frame of the grid equations, from the initial
-// grid (theory section 3). Double precision only.
-//
-// Nodes and control functions are arrays [nj][count] of the columns that this device holds; the values of the
-// unknown points are cut out last.
-#include "common.cuh"
+// Control functions, wall terms and the frame of the grid equations from the initial grid (theory section 3). Double
+// precision only. Nodes and control functions are arrays [nj][count] of the columns that this device holds.
 #include "columns.cuh"
 #include "equations.cuh"
 
@@ -28,7 +24,7 @@ __device__ inline Metrics metrics(const Nodes& nodes, uint32 i, uint32 j) {
 KERNEL(arc_lengths, ColumnsFields fields, uint32 nj, const double* x, const double* y, double* s) {
     const uint64 i = thread_index(), stride = fields.count;
     if (i >= stride) return;
-    measure_line(i, stride, nj, x, y, [=](uint64 k, double distance) { s[k] = distance; });
+    measure_line(i, stride, nj, x, y, [=](uint64 k, double distance, Vec) { s[k] = distance; });
 }
 
 // Clipped to +-limit.
@@ -117,10 +113,8 @@ __device__ inline double interval_control(Vec before, Vec at, Vec after) {
 // ends of an open line, 0 there (theory eq. 9).
 KERNEL(curvature_control, ColumnsFields fields, uint32 nj, const double* x, const double* y, double* f) {
     const Nodes nodes = {{fields}, x, y};
-    const ThreadPoint at(fields.count);
-    if (at.j >= nj) return;
-    const uint64 k = at.k;
-    const uint32 i = at.i, j = at.j;
+    const auto [k, i, j] = ThreadPoint(fields.count);
+    if (j >= nj) return;
     f[k] = 0.0;
     if (j == 0 || j + 1 == nj || nodes.columns.is_end(i)) return;
     const Metrics m = metrics(nodes, i, j);
@@ -139,10 +133,8 @@ KERNEL(smooth_along_xi, ColumnsFields fields, uint32 nj, const double* f, double
 KERNEL(boundary_control, ColumnsFields fields, uint32 nj, double limit, const double* x, const double* y,
        const double* curvature, double* controls) {
     const Nodes nodes = {{fields}, x, y};
-    const ThreadPoint at(fields.count);
-    if (at.j >= nj) return;
-    const uint64 k = at.k;
-    const uint32 i = at.i, j = at.j;
+    const auto [k, i, j] = ThreadPoint(fields.count);
+    if (j >= nj) return;
     const uint32 w = nodes.columns.west(i), e = nodes.columns.east(i), last = nj - 1;
     const double t = double(j) / double(last);
     const double wall = interval_control(nodes.at(w, 0), nodes.at(i, 0), nodes.at(e, 0));
@@ -155,8 +147,7 @@ KERNEL(boundary_control, ColumnsFields fields, uint32 nj, double limit, const do
     along_eta = clipped(ratio + curvature[k], limit);
 }
 
-// phi <- exp(-s/l), psi <- exp(-s/(reach l)) at the unknown points with the decay lengths l of their
-// columns (theory eq. 6).
+// phi <- exp(-s/l), psi <- exp(-s/(reach l)) at the unknown points with the lengths l of their columns (theory eq. 6).
 KERNEL(decay, uint32 count, uint32 first, uint32 mi, uint32 mj, double reach, const double* s,
        const double* lengths, double* phi, double* psi) {
     const ThreadPoint at(mi);
@@ -166,9 +157,8 @@ KERNEL(decay, uint32 count, uint32 first, uint32 mi, uint32 mj, double reach, co
     psi[at.k] = exp(-distance / (reach * length));
 }
 
-// frame [nj][mi + 2] <- the columns of the unknown points, the first of which is `first`, and those
-// beside them. With `offsets` of the frame's columns the row beside the wall holds the wall's points
-// moved by them, but for columns that stay as they are.
+// frame [nj][mi + 2] <- the columns of the unknown points, from `first` on, and those beside them. With `offsets` the
+// row beside the wall holds the wall's points moved by them, but for held columns and ends.
 KERNEL(frame_nodes, ColumnsFields fields, uint32 first, uint32 mi, uint32 nj, const double* nodes,
        const double* offsets, double* frame) {
     const Columns columns = {fields};

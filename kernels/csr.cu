@@ -1,12 +1,6 @@
 // Matrices by rows: products, each kernel for another shape of rows, and the diagonal.
 #include "fold.cuh"
 
-// The sum of a row's part in each group of `lanes` lanes of a warp, valid in its first.
-__device__ inline real group_sum(real sum, uint32 lanes) {
-    for (uint32 step = lanes / 2; step > 0; step /= 2) sum += __shfl_down_sync(FULL_WARP, sum, step);
-    return sum;
-}
-
 // Calls each(k, product) for `count` entries from `begin` on, ROW_CHUNK at most: those of a thread are read
 // at the same time.
 template <class Each>
@@ -27,9 +21,8 @@ __device__ void for_products(uint32 begin, uint32 count, const uint32* columns, 
     }
 }
 
-// Rows of more than ROW_CHUNK entries in parts: part p has entries bounds[2p] to bounds[2p + 1] of long row
-// owner[p]; long row k is row rows[k] and has parts firsts[k] to firsts[k + 1]. Tickets start and end at
-// zero.
+// Rows of more than ROW_CHUNK entries in parts: part p has entries bounds[2p] to bounds[2p + 1] of long row owner[p];
+// long row k is row rows[k] and has parts firsts[k] to firsts[k + 1]. Tickets start and end at zero.
 
 // Adds a part to its row. The block that finishes last of a row sums the parts, always in the same order.
 __device__ inline void multiply_part(const LongRows& rows, uint32 part, const uint32* columns,
@@ -53,10 +46,9 @@ __device__ inline void multiply_part(const LongRows& rows, uint32 part, const ui
     });
 }
 
-// y <- A x for rows in chunks: chunk c has rows bounds[2c] to bounds[2c + 1], of ROW_CHUNK entries at
-// most. A block reads the entries of a chunk in one piece, whatever rows they belong to, and keeps
-// the products; then groups of lanes, the larger the fewer rows there are, add up the rows. The first
-// blocks take the parts of longer rows.
+// y <- A x for rows in chunks: chunk c has rows bounds[2c] to bounds[2c + 1]. A block reads the entries of a chunk in
+// one piece and keeps the products, which groups of lanes add up by rows. The first blocks take the parts of longer
+// rows.
 BOUNDED_KERNEL(CHUNK_THREADS, multiply_chunks, const uint32* bounds, const uint32* row_start,
                const uint32* columns, const real* values, const real* x, real* y, LongRows longer) {
     __shared__ real products[ROW_CHUNK];
@@ -94,8 +86,7 @@ KERNEL(multiply_slices, SliceRows slices, const uint32* columns, const real* val
     if (slice * WARP >= rows) return;
     const Row own = slices.row(slice, 0, rows);
     if (own.step == 1) {
-        const Weighted fold = {values};
-        fold_rows<false>(own, 1, columns, fold, x, [&](real sum) { y[place] = sum; });
+        fold_rows<false>(own, 1, columns, Weighted{values}, x, [&](real sum) { y[place] = sum; });
         return;
     }
     if (!own.mine) return;

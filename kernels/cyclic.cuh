@@ -1,13 +1,12 @@
-// Cyclic tridiagonal systems L_i x_{i-1} + D_i x_i + U_i x_{i+1} = f_i with scalar or 2x2 entries,
-// solved by all blocks of a launch: `eliminate_cyclic`, then, when all blocks have done it, `solve_cyclic`.
+// Cyclic tridiagonal systems L_i x_{i-1} + D_i x_i + U_i x_{i+1} = f_i with scalar or 2x2 entries, solved by all blocks
+// of a launch: `eliminate_cyclic`, then, when all blocks have done it, `solve_cyclic`.
 //
-// Partition method on two levels. Each thread eliminates the inner points of its chunk,
-// x_i = g_i - P_i x_before - Q_i x_kept, where x_kept is the last point of its chunk and x_before that
-// of the chunk before. The kept points of a block but the last are a chain between two points that
-// the blocks keep. A step of cyclic reduction eliminates every second of them, which halves the arithmetic of the
-// steps that follow; parallel cyclic reduction couples each of the others with nothing but those two. The
-// points that the blocks keep are a ring, which every block solves for itself by parallel cyclic reduction in the
-// second part: blocks, like threads, are a power of two, so that each couples with itself in the end.
+// Partition method on two levels. Each thread eliminates the inner points of its chunk, x_i = g_i - P_i x_before - Q_i
+// x_kept, where x_kept is the last point of its chunk and x_before that of the chunk before. The kept points of a block
+// but the last are a chain between two points that blocks keep: a step of cyclic reduction eliminates every second of
+// them, and parallel cyclic reduction couples the others with nothing but those two. The points that blocks keep are a
+// ring, which every block solves by parallel cyclic reduction in the second part. Blocks, like threads, are a power of
+// two.
 #pragma once
 #include "common.cuh"
 
@@ -32,8 +31,6 @@ __device__ inline Block inverted(const Block& a) {
 }
 __device__ inline double identity(double) { return 1.0; }
 __device__ inline Block identity(const Block&) { return diagonal(1); }
-__device__ inline double nothing(double) { return 0.0; }
-__device__ inline Pair nothing(Pair) { return pair(0, 0); }
 
 // One row.
 template <class M, class V>

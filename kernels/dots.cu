@@ -1,7 +1,5 @@
-// Inner products of vectors into slots. They are apart from the other kernels of vectors, which every case needs in both
-// precisions, because they take longer to compile.
-#include "common.cuh"
-#include "peers.cuh"
+// Inner products of vectors into slots. They are apart from the other kernels of vectors, which every case needs in
+// both precisions, because they take longer to compile.
 #include "slots.cuh"
 
 // slots[first..] <- up to five inner products, accumulated in double precision. Does nothing if the slots are halted.

@@ -1,8 +1,4 @@
 // Residual of the grid equations (theory eq. 1-7), in double precision.
-//
-// The unknown points form mi x mj points, i fastest; unknown (i, j) is node (i + 1, j + 1) of a
-// frame of (mi + 2) x (mj + 2) nodes.
-#include "common.cuh"
 #include "equations.cuh"
 
 // The largest of result 0, the smallest of result 4, of which a NaN is none, and sums.
@@ -49,14 +45,11 @@ KERNEL(residual, uint32 mi, uint32 mj, uint32 first, EquationState s, double* me
     grid_reduce<Judged>(all, 5, out);
 }
 
-// Takes over the unknowns u: coordinates into the frame, and the amplitudes of the wall terms from the points on
-// one wall. A closed frame repeats its outer columns, whose y is `shift` away: below in the
-// first one, above in the last.
+// Takes over the unknowns u: coordinates into the frame, amplitudes of wall terms from the points on one wall. A closed
+// frame repeats its outer columns, y being `shift` less in the first one and more in the last.
 KERNEL(load_state, uint32 mi, uint32 mj, uint32 edges, double shift, EquationState s, const double* u) {
-    const ThreadPoint at(mi);
-    if (at.j >= mj) return;
-    const uint32 i = at.i, j = at.j;
-    const uint64 k = at.k;
+    const auto [k, i, j] = ThreadPoint(mi);
+    if (j >= mj) return;
     const double first = u[2 * k], second = u[2 * k + 1];
     if (const uint32 walls = s.walls_of(mi, mj, i, j)) {
 #pragma unroll

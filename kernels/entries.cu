@@ -1,12 +1,8 @@
 // Levels of multigrid by all blocks of a point: operators from matrices with the nine-point pattern, and turned levels.
-#include "common.cuh"
-#include "level.cuh"
-#include "stencil.cuh"
 #include "load.cuh"
 
-// Loads the operator of the finest level from a matrix with the nine-point pattern, in which couplings that do not
-// exist at an edge are left out and the following ones have lower slot numbers; couplings across a periodic seam
-// are dropped if the level does not wrap.
+// Loads the operator of the finest level from a matrix with the nine-point pattern (stencil.cuh); couplings across a
+// periodic seam are dropped if the level does not wrap.
 template <class T>
 struct LoadEntries {
     LevelLayout layout;

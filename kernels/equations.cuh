@@ -71,9 +71,8 @@ __device__ inline double row_weight(const EquationState& s, const Metrics& m, ui
     return meet(s.walls_of(mi, mj, i, j)) ? 0.0 : 0.5 / (m.g11 + m.g22);
 }
 
-// Terms of the 2x2 blocks w dR/dr of a point (theory eq. 3): a neighbour across a face of xi has g22 I +-
-// (xi_shift I + xi), one across a face of eta g11 I +- (eta_shift I + eta), with xi and eta by rows; corners have
-// +-corner I, the centre has -2 (g11 + g22) I.
+// Terms of the 2x2 blocks w dR/dr of a point (theory eq. 3), xi and eta by rows: neighbours across faces have g22 I +-
+// (xi_shift I + xi) and g11 I +- (eta_shift I + eta), corners +-corner I, the centre -2 (g11 + g22) I.
 struct Slopes {
     Vec xi_x, xi_y, eta_x, eta_y;
     double g11, g22, corner, xi_shift, eta_shift;

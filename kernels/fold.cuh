@@ -82,9 +82,9 @@ __device__ typename Fold::type fold_together(uint64 at, uint32 length, const uin
     return sum;
 }
 
-// Folds x[column] over the entries of the row of each team of `lanes` lanes and calls finish(result) in its first
-// lane, in an order of folding that is always the same; rows that are not large. With WAIT entries of x may still
-// be unknown, those of rows of the same warp included. Without, or without TEAMS, a lane is a team.
+// Folds x[column] over the entries of the row of each team of `lanes` lanes, always in one order, and calls
+// finish(result) in its first lane; rows that are not large. With WAIT entries of x may be unknown yet, those of rows
+// of the same warp too. Without, or without TEAMS, a lane is a team.
 template <bool WAIT, bool TEAMS, class Memory, class Fold, class Finish>
 __device__ void fold_small_rows(const Row& row, uint32 lanes, const uint32* columns, const Fold& fold,
                                 const typename Fold::type* x, Finish finish) {

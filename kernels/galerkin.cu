@@ -1,5 +1,4 @@
 // Operators of coarse levels.
-#include "common.cuh"
 #include "level.cuh"
 
 // One dimension of linear interpolation: share that a fine point takes of the coarse point
@@ -38,9 +37,7 @@ struct Galerkin {
     // Adds the share of fine row j, `row` off the coarse row in eta where `both` are coarsened: first along xi, by the
     // three rows that its couplings reach, then along eta. One code for all rows takes half the time to compile.
     __device__ void add_row(Block (&sum)[3][3], uint32 coarse_i, uint32 j, int row, bool both) const {
-        Block along[3][3];
-#pragma unroll
-        for (int k = 0; k < 9; ++k) along[k / 3][k % 3] = diagonal(0);
+        Block along[3][3] = {};
 #pragma unroll
         for (int column = -1; column <= 1; ++column) {
             uint32 i = 2 * coarse_i + 1 + column;
@@ -88,9 +85,7 @@ struct Galerkin {
     }
 
     __device__ void operator()(uint32 i, uint32 j) const {
-        Block sum[3][3];
-#pragma unroll
-        for (int k = 0; k < 9; ++k) sum[k / 3][k % 3] = diagonal(0);
+        Block sum[3][3] = {};
         const bool both = coarse.mj != fine.mj;
 #pragma unroll 1
         for (int row = both ? -1 : 0; row <= (both ? 1 : 0); ++row) {
@@ -109,7 +104,7 @@ struct Galerkin {
 #define COARSEN(name, COMPACT)                                                                                     \
     KERNEL(name, LevelLayout fine, real* a, const uint32* fine_bad, LevelLayout coarse, real* to, uint32* bad) {   \
         if (blockIdx.x + blockIdx.y + threadIdx.x == 0) *bad = *fine_bad;                                          \
-        const Operator<false> target = {to, coarse.points(), fine.ends()};                                         \
+        const Operator<false> target = {to, coarse.points(), fine.ends(), false};                                  \
         each_point(coarse, Galerkin<COMPACT>{fine, coarse, operator_of<COMPACT>(fine, a), target});                \
     }
 COARSEN(coarsen_compact, true)

@@ -1,6 +1,5 @@
-// ILU(0): Gaussian elimination that drops every entry outside the pattern (Meijerink and van der Vorst
-// 1977), in place, on rows with rising columns. Entries left of the diagonal stay as they are before
-// their division by the pivot, as the triangular solves want them.
+// ILU(0) (Meijerink and van der Vorst 1977), in place, on rows with rising columns. Entries left of the diagonal stay
+// as they are before their division by the pivot, as the triangular solves want them.
 #include "slices.cuh"
 
 // Eliminates the row at a place of the order, by the lanes of `mask`: lane `lane` of ELIMINATION_LANES.

@@ -1,14 +1,10 @@
 // Halo exchange: columns of two values per point that neighbours send each other.
 //
-// Ghost columns are double-buffered. Each 64-bit word is a sequence number and 32 bits of payload, stored at once,
-// so that a reader polls the word itself and no fence or flag is needed. Both neighbours count the exchanges of
-// each row. A rank overwrites a buffer only after the next exchange has arrived from the neighbour; so two buffers
-// suffice.
-//
-// If devices do not access each other's memory, or a column is longer than the buffer, columns are sent as
-// messages: one launch packs them, a later one unpacks the ones that were received.
+// Ghost columns are double-buffered. Each 64-bit word is a sequence number and 32 bits of payload, stored at once, so
+// that a reader polls the word itself. Both neighbours count the exchanges of each row. A rank overwrites a buffer only
+// after the next exchange has arrived from the neighbour. If devices do not access each other's memory, or a column is
+// longer than the buffer, columns are sent as messages: one launch packs them, a later one unpacks what was received.
 #pragma once
-#include "common.cuh"
 #include "peers.cuh"
 
 #ifndef FIBERS

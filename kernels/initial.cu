@@ -1,6 +1,4 @@
-// The steps after the march: the outer line is moved to the far field, and folded cells are counted. Double
-// precision only.
-#include "common.cuh"
+// After the march: the outer line is moved to the far field, and folded cells are counted. Double precision only.
 #include "columns.cuh"
 
 // Line i of x, y [nj][columns].
@@ -14,38 +12,20 @@ struct Line {
         return {x[k], y[k]};
     }
     __device__ double length() const {
-        return measure_line(i, columns, nj, x, y, [](uint64, double) {});
+        return measure_line(i, columns, nj, x, y, [](uint64, double, Vec) {});
     }
     // Moves it by (s/length)^2 times a way.
     __device__ void move(double length, double way_x, double way_y) const {
-        double s = 0.0;
-        Vec last = point(0);
-        // Read before anything is written, or one read would wait for the other.
-        const uint32 batch = 8;
-        for (uint32 first = 0; first < nj; first += batch) {
-            const uint32 rows = nj - first < batch ? nj - first : batch;
-            Vec line[batch];
-#pragma unroll
-            for (uint32 k = 0; k < batch; ++k)
-                if (k < rows) line[k] = point(first + k);
-#pragma unroll
-            for (uint32 k = 0; k < batch; ++k) {
-                if (k >= rows) continue;
-                const Vec d = line[k] - last;
-                s += hypot(d.x, d.y);
-                last = line[k];
-                const double share = s / length, weight = share * share;
-                const uint64 at = uint64(first + k) * columns + i;
-                x[at] = last.x + weight * way_x;
-                y[at] = last.y + weight * way_y;
-            }
-        }
+        measure_line(i, columns, nj, x, y, [=](uint64 k, double s, Vec node) {
+            const double share = s / length, weight = share * share;
+            x[k] = node.x + weight * way_x;
+            y[k] = node.y + weight * way_y;
+        });
     }
 };
 
-// x, y [nj][columns] <- every line moved by (s/s_end)^2 times the way from its last point to the far
-// field: to the circle along the polar angle; behind the centre of open lines straight to the line that
-// continues it. One thread a line.
+// x, y [nj][columns] <- every line moved by (s/s_end)^2 times the way from its last point to the circle along the polar
+// angle, or, behind the centre of open lines, to the straight line that continues it. One thread a line.
 KERNEL(place_layers, uint32 columns, uint32 nj, uint32 open, double radius, double centre_x,
        double centre_y, double* x, double* y) {
     const uint64 i = thread_index();

@@ -1,9 +1,8 @@
-// The inverse of the matrix of a level, by which a coarsest level is solved. The matrix is block tridiagonal: a block has
-// the points of a column, or of two columns where the rows close (`ColumnBlocks` of the host). Where it has many rows, runs
-// of them are inverted at the same time, with a separator between two runs: a row whose unknowns x_s follow from the
-// equations of all separators, where those of the runs have been eliminated. With the solution y = G f of a run by itself,
-// x = y - B x_s - C x_t between separators s and t.
-#include "common.cuh"
+// The inverse of the matrix of a level, by which a coarsest level is solved. The matrix is block tridiagonal: a block
+// has the points of a column, or of two columns where the rows close (`ColumnBlocks` of the host). Where it has many
+// rows, runs of them are inverted at the same time, with a separator between two runs: a row whose unknowns x_s follow
+// from the equations of all separators, where those of the runs have been eliminated. With the solution y = G f of a
+// run by itself, x = y - B x_s - C x_t between separators s and t.
 #include "level.cuh"
 
 // The order of the points in the matrix: point l of block k.
@@ -37,8 +36,8 @@ struct Runs : RunsFields {
     __device__ uint64 inverses() const { return inverse(count + length); }
 };
 
-// The blocks of a row k of the matrix: L, A and U; those of the eliminations from both ends of its run, W_k = D_k^-1 U_k
-// with D_k = A_k - L_k W_{k-1} and V_k = E_k^-1 L_k with E_k = A_k - U_k V_{k+1}; B and C.
+// The blocks of a row k of the matrix: L, A and U; those of the eliminations from both ends of its run, W_k = D_k^-1
+// U_k with D_k = A_k - L_k W_{k-1} and V_k = E_k^-1 L_k with E_k = A_k - U_k V_{k+1}; B and C.
 enum RowSlot { BEFORE, OWN, AFTER, FROM_FIRST, FROM_LAST, TO_BEFORE, TO_AFTER };
 
 __device__ inline Block* row_blocks(real* rows, uint32 points, uint32 k, uint32 slot) {
@@ -96,10 +95,18 @@ struct Elimination {
     __device__ explicit Elimination(uint32 points)
         : points(points), row(threadIdx.x / points), column(threadIdx.x % points), live(row < points) {}
 
-    // sum - a b of two matrices in shared memory.
-    __device__ Block subtract_product(Block sum, const Block* a, const Block* b) const {
+    // The own block of a matrix.
+    __device__ Block block(real* rows, uint32 k, uint32 slot) const {
+        return live ? row_blocks(rows, points, k, slot)[threadIdx.x] : diagonal(0);
+    }
+    // sum - a b of matrices of which each thread has its block.
+    __device__ Block subtract_product(Block sum, const Block& a, const Block& b) const {
+        __shared__ Block left[INVERSE_POINTS * INVERSE_POINTS], right[INVERSE_POINTS * INVERSE_POINTS];
+        if (live) left[threadIdx.x] = a, right[threadIdx.x] = b;
+        __syncthreads();
 #pragma unroll 5
-        for (uint32 t = 0; live && t < points; ++t) sum = sum - a[row * points + t] * b[t * points + column];
+        for (uint32 t = 0; live && t < points; ++t) sum = sum - left[row * points + t] * right[t * points + column];
+        __syncthreads();
         return sum;
     }
     // e <- d^-1 e by Gauss-Jordan elimination with 2x2 pivots. Rows of zeros of d, for points that are held, have the
@@ -121,54 +128,44 @@ struct Elimination {
     }
 };
 
-// Eliminates the rows of a run from the first one on, or from the last one on: W_k or V_k of each row. bad <- 1 if a value
-// is not finite. One block of threads for each way and run.
+// Eliminates the rows of a run from the first one on, or from the last one on: W_k or V_k of each row. bad <- 1 if a
+// value is not finite. One block of threads for each way and run.
 BOUNDED_KERNEL(INVERSE_THREADS, eliminate_columns, Runs runs, real* rows, uint32* bad) {
-    __shared__ Block before[INVERSE_POINTS * INVERSE_POINTS], found[INVERSE_POINTS * INVERSE_POINTS];
     const Elimination of(runs.points);
     const bool back = blockIdx.x == 1;
     const uint32 first = blockIdx.y * (runs.length + 1), count = runs.end(first) - first;
-    auto blocks = [&](uint32 nth, uint32 slot) {
-        return row_blocks(rows, runs.points, first + (back ? count - 1 - nth : nth),
-                          back && slot <= AFTER ? AFTER - slot : slot);
-    };
+    auto row = [&](uint32 nth) { return first + (back ? count - 1 - nth : nth); };
     // The blocks of a row are loaded while the one before it is eliminated.
-    Block next[3];
+    Block next[3], found = diagonal(0);
     auto load = [&](uint32 nth) {
 #pragma unroll
         for (uint32 slot = BEFORE; slot <= AFTER; ++slot)
-            next[slot] = of.live && nth < count ? blocks(nth, slot)[threadIdx.x] : diagonal(0);
+            next[slot] = nth < count ? of.block(rows, row(nth), back ? AFTER - slot : slot) : diagonal(0);
     };
     bool finite = true;
     load(0);
     for (uint32 nth = 0; nth < count; ++nth) {
-        Block d = next[OWN], e = next[AFTER];
-        if (of.live) before[threadIdx.x] = next[BEFORE];
+        const Block before = next[BEFORE], d = next[OWN], after = next[AFTER];
         load(nth + 1);
-        __syncthreads();
-        if (nth > 0) d = of.subtract_product(d, before, found);
-        of.solve(d, e);
-        __syncthreads();
-        finite = finite && is_finite(e);
-        if (of.live) found[threadIdx.x] = blocks(nth, back ? FROM_LAST : FROM_FIRST)[threadIdx.x] = e;
+        const Block reduced = nth > 0 ? of.subtract_product(d, before, found) : d;
+        found = after;
+        of.solve(reduced, found);
+        finite = finite && is_finite(found);
+        if (of.live) row_blocks(rows, runs.points, row(nth), back ? FROM_LAST : FROM_FIRST)[threadIdx.x] = found;
     }
     if (!finite) *bad = 1;
 }
 
-// The columns of the inverse G of a run for the points of a block p: G_pp = (A_p - L_p W_{p-1} - U_p V_{p+1})^-1, and from
-// there G_kp = -V_k G_{k-1,p} to the last row or, by another block of threads, G_kp = -W_k G_{k+1,p} to the first one.
-// From -1 in place of G_pp at a separator p, B of the rows after it and C of those before follow so.
+// The columns of the inverse G of a run for the points of a block p: G_pp = (A_p - L_p W_{p-1} - U_p V_{p+1})^-1, and
+// from there G_kp = -V_k G_{k-1,p} to the last row or, by another block of threads, G_kp = -W_k G_{k+1,p} to the first
+// one. From -1 in place of G_pp at a separator p, B of the rows after it and C of those before follow so.
 BOUNDED_KERNEL(INVERSE_THREADS, invert_columns, Runs runs, real* rows, real* inverse, uint32* bad) {
-    __shared__ Block left[INVERSE_POINTS * INVERSE_POINTS], right[INVERSE_POINTS * INVERSE_POINTS];
     const uint32 p = blockIdx.x, points = runs.points;
     const Elimination of(points);
     const bool back = blockIdx.y == 1, separates = runs.separates(p);
     // The rows that are passed: up to `end`, or down to `first`.
     const uint32 first = separates ? p - runs.length : runs.first(p);
     const uint32 end = separates ? (p + 1 < runs.count ? runs.end(p + 1) : p + 1) : runs.end(p);
-    auto block = [&](uint32 k, uint32 slot) {
-        return of.live ? row_blocks(rows, points, k, slot)[threadIdx.x] : diagonal(0);
-    };
     Block g = diagonal(of.row != of.column ? 0 : separates ? -1 : 1);
     const uint64 across = uint64(runs.length) * points;
     Block* const to = reinterpret_cast<Block*>(inverse) + runs.inverse(p) + of.row * across + (p - first) * points + of.column;
@@ -180,49 +177,35 @@ BOUNDED_KERNEL(INVERSE_THREADS, invert_columns, Runs runs, real* rows, real* inv
             to[(k - first) * points * across] = g;
     };
     if (!separates) {
-        Block d = block(p, OWN);
-        auto subtract = [&](uint32 slot, uint32 k, uint32 solved) {
-            if (of.live) left[threadIdx.x] = block(p, slot), right[threadIdx.x] = block(k, solved);
-            __syncthreads();
-            d = of.subtract_product(d, left, right);
-            __syncthreads();
-        };
-        if (p > first) subtract(BEFORE, p - 1, FROM_FIRST);
-        if (p + 1 < end) subtract(AFTER, p + 1, FROM_LAST);
+        Block d = of.block(rows, p, OWN);
+        if (p > first) d = of.subtract_product(d, of.block(rows, p, BEFORE), of.block(rows, p - 1, FROM_FIRST));
+        if (p + 1 < end) d = of.subtract_product(d, of.block(rows, p, AFTER), of.block(rows, p + 1, FROM_LAST));
         of.solve(d, g);
         if (!is_finite(g)) *bad = 1;
         if (!back) store(p);
     }
     const uint32 steps = back ? p - first : end - 1 - p;
     auto factor = [&](uint32 step) {
-        return step < steps ? block(back ? p - 1 - step : p + 1 + step, back ? FROM_FIRST : FROM_LAST) : diagonal(0);
+        return step < steps ? of.block(rows, back ? p - 1 - step : p + 1 + step, back ? FROM_FIRST : FROM_LAST)
+                            : diagonal(0);
     };
     Block next = factor(0);
     for (uint32 step = 0; step < steps; ++step) {
-        if (of.live) left[threadIdx.x] = next, right[threadIdx.x] = g;
-        __syncthreads();
+        const Block now = next;
         next = factor(step + 1);
-        g = of.subtract_product(diagonal(0), left, right);
+        g = of.subtract_product(diagonal(0), now, g);
         store(back ? p - 1 - step : p + 1 + step);
-        __syncthreads();
     }
 }
 
 // The blocks L, A or U of the equations of a separator k after the runs have been eliminated:
 // -L_k B_{k-1}, A_k - L_k W_{k-1} - U_k V_{k+1}, -U_k C_{k+1}. A block of threads for each.
 BOUNDED_KERNEL(INVERSE_THREADS, reduce_columns, Runs runs, real* rows, real* reduced) {
-    __shared__ Block left[INVERSE_POINTS * INVERSE_POINTS], right[INVERSE_POINTS * INVERSE_POINTS];
     const Elimination of(runs.points);
     const uint32 nth = blockIdx.x, k = runs.separator(nth), slot = blockIdx.y;
-    auto block = [&](uint32 k, uint32 slot) {
-        return of.live ? row_blocks(rows, runs.points, k, slot)[threadIdx.x] : diagonal(0);
-    };
-    Block sum = slot == OWN ? block(k, OWN) : diagonal(0);
+    Block sum = slot == OWN ? of.block(rows, k, OWN) : diagonal(0);
     auto subtract = [&](uint32 slot, uint32 to, uint32 solved) {
-        if (of.live) left[threadIdx.x] = block(k, slot), right[threadIdx.x] = block(to, solved);
-        __syncthreads();
-        sum = of.subtract_product(sum, left, right);
-        __syncthreads();
+        sum = of.subtract_product(sum, of.block(rows, k, slot), of.block(rows, to, solved));
     };
     if (slot == OWN || (slot == BEFORE && nth > 0)) subtract(BEFORE, k - 1, slot == OWN ? FROM_FIRST : TO_BEFORE);
     if (k + 1 < runs.count && (slot == OWN || (slot == AFTER && nth + 1 < runs.separators())))

@@ -1,6 +1,5 @@
 // Exact Jacobian of the grid equations (theory eq. 3-6), whose unknowns are numbered as in elliptic.cu. Coordinates,
 // control functions and weights are double; matrices are `real`.
-#include "common.cuh"
 #include "equations.cuh"
 
 // Writes the two rows of a point, slot after slot.
@@ -25,13 +24,11 @@ __device__ inline void put_face(Writer& a, double own, double sign, double shift
 // a <- w dR/dr in ELL format (theory eq. 3-4); entries of neighbours that do not exist are left
 // out and the slots at the end of such rows are zero. One thread a point.
 KERNEL(jacobian, uint32 mi, uint32 mj, uint32 edges, EquationState s, real* values) {
-    const ThreadPoint at(mi);
-    if (at.j >= mj) return;
-    const uint32 i = at.i, j = at.j;
-    const uint64 k = at.k, points = uint64(mi) * mj;
+    const auto [k, i, j] = ThreadPoint(mi);
+    if (j >= mj) return;
     const Slopes b = slopes(s, mi, mj, i, j, k);
     const bool west = i > 0 || (edges & EDGE_WEST), east = i + 1 < mi || (edges & EDGE_EAST);
-    Writer a = {values + 2 * k, slot_stride(points)};
+    Writer a = {values + 2 * k, slot_stride(uint64(mi) * mj)};
     if (j > 0) {
         if (west) a.put(b.corner, b.corner);
         put_face(a, b.g11, -1.0, b.eta_shift, b.eta_x, b.eta_y);
@@ -51,10 +48,9 @@ KERNEL(jacobian, uint32 mi, uint32 mj, uint32 edges, EquationState s, real* valu
 
 // a <- w dR/dr by ten numbers a point. One thread a point.
 KERNEL(jacobian_by_ten_numbers, uint32 mi, uint32 mj, EquationState s, real* values) {
-    const ThreadPoint at(mi);
-    if (at.j >= mj) return;
-    const uint64 k = at.k;
-    const Slopes b = slopes(s, mi, mj, at.i, at.j, k);
+    const auto [k, i, j] = ThreadPoint(mi);
+    if (j >= mj) return;
+    const Slopes b = slopes(s, mi, mj, i, j, k);
     Writer a = {values + 2 * k, slot_stride(uint64(mi) * mj)};
     a.put(b.g22, b.corner);
     a.put(b.xi_shift + b.xi_x.x, b.xi_shift + b.xi_y.y);
@@ -65,12 +61,10 @@ KERNEL(jacobian_by_ten_numbers, uint32 mi, uint32 mj, EquationState s, real* val
 
 // b <- w dR/d(p, q) (theory eq. 6), two entries a row for each wall. One thread a point.
 KERNEL(wall_columns, uint32 mi, uint32 mj, EquationState s, real* values) {
-    const ThreadPoint at(mi);
-    if (at.j >= mj) return;
-    const uint32 i = at.i, j = at.j;
-    const uint64 k = at.k, points = uint64(mi) * mj;
+    const auto [k, i, j] = ThreadPoint(mi);
+    if (j >= mj) return;
     const Metrics m = metrics(s, mi, i, j);
-    Writer b = {values + 2 * k, slot_stride(points)};
+    Writer b = {values + 2 * k, slot_stride(uint64(mi) * mj)};
     const double weight = row_weight(s, m, mi, mj, i, j);
     const Vec of_p = weight * m.g22 * m.xi, of_q = weight * m.g11 * m.eta;
 #pragma unroll

@@ -1,6 +1,4 @@
 // The ends of factors of xi-lines that are long or closed.
-#include "common.cuh"
-#include "level.cuh"
 #include "pivots.cuh"
 
 // Whether inverse pivots differ by more than the solution of a line, a part of a preconditioner, is to be wrong by.
@@ -111,7 +109,7 @@ __device__ bool close_lines(const Lines<true>& lines, Stage& stage) {
 
 __device__ bool finish_level(const FactoredLevel& of, Stage& stage) {
     const LevelLayout layout = {of.layout};
-    const Lines<true> lines(layout, AnyOperator(layout, of.values), blockIdx.x - of.first);
+    const Lines<true> lines(layout, any_operator_of(layout, of.values), blockIdx.x - of.first);
     const bool joined = join_chunks(lines, stage);
     return !lines.line.closed() || close_lines(lines, stage) ? joined : false;
 }
@@ -120,6 +118,5 @@ __device__ bool finish_level(const FactoredLevel& of, Stage& stage) {
 // width of lines.
 BOUNDED_KERNEL(2 * FACTOR_THREADS, finish_levels, FactoredLevels levels, uint32 count, uint32* bad) {
     __shared__ Stage stage;
-    const FactoredLevel& of = level_of_block(levels, count);
-    if (!finish_level(of, stage)) *bad = 1;
+    if (!finish_level(level_of_block(levels, count), stage)) *bad = 1;
 }

@@ -1,7 +1,4 @@
 // Levels of multigrid: operators by ten numbers a point, right sides and solutions.
-#include "common.cuh"
-#include "level.cuh"
-#include "stencil.cuh"
 #include "load.cuh"
 
 // Loads the operator of the finest level from a matrix by ten numbers a point.

@@ -1,24 +1,20 @@
 // Memory layout of a level of multigrid.
 //
-// Point (i, j) of mi x mj unknown points has the place j * 2 half + (i mod 2) half + i div 2: split by the parity
-// of i, the points of one colour of eta-lines are contiguous. `half` is greater than the number of points of a
-// parity, so that every row has a column of zeros for neighbours that do not exist; u has a row of zeros below and
-// above as well, at j = -1 and j = mj. In a level cut into bands those columns, at i = -1 and i = mi, are ghost
-// columns.
+// Point (i, j) of mi x mj unknown points has the place j * 2 half + (i mod 2) half + i div 2: the points of one colour
+// of eta-lines are contiguous. `half` is greater than the points of a parity, so that every row has a column of zeros
+// for neighbours that do not exist, and u has rows of zeros at j = -1 and j = mj. In bands the columns i = -1 and i =
+// mi are ghost columns.
 //
-// With wall terms the points of the first row are held at zero, and the row of u holds the wall terms
-// d_i in their places: as a point, row 0 is read from the row of zeros below it. With terms of the outer line, too,
-// the last row is such a row, read from the row of zeros above it. In transposed equations
-// these rows have unknowns like the others, and their equations are the sums of B^T u along the eta-lines.
-//
-// With walls at the ends of the xi-lines the terms of these walls likewise take the places of the first and of the last
-// column, which are read as the column of zeros. Xi-lines are solved as eta-lines of a second, turned level then, whose
-// rows are the columns of this one.
+// With wall terms the points of the first row are held at zero, and the row of u holds the wall terms d_i in their
+// places: as a point, row 0 is read from the row of zeros below it. With terms of the outer line the last row is such a
+// row, too. In transposed equations these rows have unknowns like the others, and their equations are the sums of B^T u
+// along the eta-lines. Terms of walls at the ends of the xi-lines likewise take the places of the first and of the last
+// column. Xi-lines are solved as eta-lines of a second, turned level then, whose rows are the columns of this one.
 #pragma once
 #include "numbers.cuh"
 
-// Walls that a kernel has code for: the section's alone, those at both ends of the eta-lines, or those of all sides. Each
-// kind costs kernels that do not need it up to a third of their time.
+// Walls that a kernel has code for: the section's alone, those at both ends of the eta-lines, or those of all sides.
+// Each kind costs kernels that do not need it up to a third of their time.
 enum Walls { SECTION, ENDS, SIDES };
 
 // The ends of the eta-lines that may have walls.
@@ -93,23 +89,27 @@ struct LevelLayout : LevelLayoutFields {
 };
 
 // A level's operator by planes: on the finest level (COMPACT) pairs of the ten numbers of a point, else 2x2 blocks of
-// its neighbours; then those of the wall terms if there are any, then inverse pivots of the xi-lines.
+// its neighbours; then those of the wall terms if there are any, then inverse pivots of the xi-lines. With EITHER the
+// level says which: kernels that wait for their recurrences are compiled once for both, in two thirds of the time, and
+// the branches cost no time that could be measured.
 //
 // The numbers are the matrix's own. Others that are found anew give blocks that differ by rounding, and corrections are
 // so much larger than residuals that a cycle then misses: with 4097 x 1025 points a grid took 8 linear iterations where
 // it takes 5.
-template <bool COMPACT>
+template <bool COMPACT, bool EITHER = false>
 struct Operator {
     real* values;
     int64 points;
     // Walls at the ends of the eta-lines.
     uint32 walls;
+    bool is_compact;
 
+    __device__ constexpr bool compact() const { return EITHER ? is_compact : COMPACT; }
     __device__ Block* plane(int64 reals) const {
         return reinterpret_cast<Block*>(values + reals * points);
     }
     // Inverse pivots of the eta-lines.
-    __device__ Block* eta_pivot() const { return plane(COMPACT ? 10 : 16); }
+    __device__ Block* eta_pivot() const { return plane(compact() ? 10 : 16); }
     // The ten numbers of a point of the compact storage.
     __device__ TenNumbers numbers(int at) const { return ten_numbers(values + 2 * at, 2 * points); }
     // A plane of their pairs.
@@ -123,10 +123,10 @@ struct Operator {
     // equations W = V^T. With walls at both ends the inverse of the pivot of all four terms stands by rows in the
     // first and in the last row, and its transpose where equations are transposed.
     __device__ Block* border(uint32 end = 0) const {
-        return plane((COMPACT ? COMPACT_STORAGE : FULL_STORAGE) + end * WALL_VALUES);
+        return plane((compact() ? COMPACT_STORAGE : FULL_STORAGE) + end * WALL_VALUES);
     }
-    // Columns of the wall terms of an end of the eta-lines, and of any side. A level with walls at the ends of the xi-lines
-    // has their columns where others have the pivots of the xi-lines.
+    // Columns of the wall terms of an end of the eta-lines, and of any side. A level with walls at the ends of the
+    // xi-lines has their columns where others have the pivots of the xi-lines.
     __device__ Block* columns(uint32 end = 0) const { return border(end) + points; }
     __device__ Block* columns_of(uint32 side) const {
         return side < 2 ? columns(side) : xi_pivot() + (side - 2) * points;
@@ -134,45 +134,30 @@ struct Operator {
     // Inverse pivots of the xi-lines. Periodic lines also store the correction H = T^-1 (coupling to the last
     // point). H decays from both ends: the blocks [n, m) are negligible and never written; n and m are kept as (n,
     // 0, 0, m) in the block of the line's last point.
-    __device__ Block* xi_pivot() const { return plane((COMPACT ? COMPACT_STORAGE : FULL_STORAGE) + walls * WALL_VALUES); }
+    __device__ Block* xi_pivot() const { return border(walls); }
     __device__ Block* closing() const { return xi_pivot() + points; }
 
     // The blocks of the neighbours of a point in a direction. Where there is no neighbour, u is zero there.
     __device__ Sides along_xi(int at) const {
-        if (COMPACT) return numbers(at).along_xi();
+        if (compact()) return numbers(at).along_xi();
         return {towards(-1, 0)[at], towards(1, 0)[at]};
     }
     __device__ Sides along_eta(int at) const {
-        if (COMPACT) return numbers(at).along_eta();
+        if (compact()) return numbers(at).along_eta();
         return {towards(0, -1)[at], towards(0, 1)[at]};
     }
-    __device__ Block centre(int at) const { return COMPACT ? diagonal(-1) : towards(0, 0)[at]; }
+    __device__ Block centre(int at) const { return compact() ? diagonal(-1) : towards(0, 0)[at]; }
 };
 
-// The operator of a level of either storage, for kernels that wait for their recurrences: they are compiled once for both, in
-// two thirds of the time, and the branches cost no time that could be measured.
-struct AnyOperator {
-    Operator<true> compact;
-    Operator<false> full;
-    bool is_compact;
-
-    __device__ AnyOperator() {}
-    __device__ AnyOperator(const LevelLayout& layout, real* values)
-        : compact{values, layout.points(), layout.ends()}, full{values, layout.points(), layout.ends()},
-          is_compact(layout.compact()) {}
-    __device__ Block* eta_pivot() const { return is_compact ? compact.eta_pivot() : full.eta_pivot(); }
-    __device__ Block* border(uint32 end = 0) const { return is_compact ? compact.border(end) : full.border(end); }
-    __device__ Block* columns(uint32 end = 0) const { return is_compact ? compact.columns(end) : full.columns(end); }
-    __device__ Block* xi_pivot() const { return is_compact ? compact.xi_pivot() : full.xi_pivot(); }
-    __device__ Block* closing() const { return is_compact ? compact.closing() : full.closing(); }
-    __device__ Sides along_xi(int at) const { return is_compact ? compact.along_xi(at) : full.along_xi(at); }
-    __device__ Sides along_eta(int at) const { return is_compact ? compact.along_eta(at) : full.along_eta(at); }
-    __device__ Block centre(int at) const { return is_compact ? compact.centre(at) : full.centre(at); }
-};
+typedef Operator<false, true> AnyOperator;
 
 template <bool COMPACT>
 __device__ inline Operator<COMPACT> operator_of(const LevelLayout& layout, real* values) {
-    return {values, layout.points(), layout.ends()};
+    return {values, layout.points(), layout.ends(), COMPACT};
+}
+
+__device__ inline AnyOperator any_operator_of(const LevelLayout& layout, real* values) {
+    return {values, layout.points(), layout.ends(), layout.compact()};
 }
 
 // b <- b - a u.
@@ -182,18 +167,18 @@ __device__ inline void subtract(Pair& b, const Block& a, Pair u) {
 }
 
 // b <- b - B d of the walls at the ends of the xi-line through point (i, j), which has this place.
-template <bool COMPACT>
-__device__ inline void subtract_beside(Pair& b, const LevelLayout& layout, const Operator<COMPACT>& a, const Pair* u,
-                                       int at, uint32 j) {
+template <class A>
+__device__ inline void subtract_beside(Pair& b, const LevelLayout& layout, const A& a, const Pair* u, int at,
+                                       uint32 j) {
     const Pair* const row = u + int(j) * layout.row();
     if (layout.has(2)) subtract(b, a.columns_of(2)[at], row[layout.column(0)]);
     if (layout.has(3)) subtract(b, a.columns_of(3)[at], row[layout.column(int(layout.mi) - 1)]);
 }
 
 // f - A u - B d at a point; that of a walled row of transposed equations is not this.
-template <bool COMPACT, Walls WALLS = ENDS>
-__device__ inline Pair residual(const LevelLayout& layout, const Operator<COMPACT>& a, const Pair* f,
-                                const Pair* u, uint32 i, uint32 j) {
+template <Walls WALLS = ENDS, class A>
+__device__ inline Pair residual(const LevelLayout& layout, const A& a, const Pair* f, const Pair* u, uint32 i,
+                                uint32 j) {
     const int w = layout.west<WALLS>(i), own = layout.column(i), e = layout.east<WALLS>(i);
     const int c = layout.points_of_column<WALLS>(i);
     const int at = j * layout.row() + own;
@@ -204,7 +189,7 @@ __device__ inline Pair residual(const LevelLayout& layout, const Operator<COMPAC
     if (layout.terms()) subtract(r, a.columns()[at], u[own]);
     if (layout.terms_above()) subtract(r, a.columns(1)[at], u[layout.terms_of(1) + own]);
     if (WALLS == SIDES && layout.terms_beside()) subtract_beside(r, layout, a, u, at, j);
-    if (COMPACT) {
+    if (a.compact()) {
         const Pair corners = (south[w] - south[e]) + (north[e] - north[w]);
         return r - a.numbers(at).product(here[w], here[c], here[e], south[c], north[c], corners);
     }

@@ -1,6 +1,4 @@
 // Eta-lines of large levels.
-#include "common.cuh"
-#include "level.cuh"
 #include "lines.cuh"
 
 RELAX(relax_eta_compact, false, LINE_CHUNK, true, false, SECTION)

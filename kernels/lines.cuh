@@ -1,7 +1,6 @@
 // The smoother of multigrid: block-tridiagonal solves along the lines of a level. Each of its kernels takes up to a
 // second to compile, so that they are in files of their own, which are compiled at the same time.
 #pragma once
-#include "common.cuh"
 #include "level.cuh"
 
 // Thread layout of one line solve. A line is cut into chunks of CHUNK points, one thread per chunk; `span` threads
@@ -33,14 +32,13 @@ __device__ inline Team<CHUNK> team(uint32 lines, uint32 chunks) {
     return team;
 }
 
-// The threads of a warp take turns along a xi-line of long chunks. A short chunk has one point of each parity, so that the threads
-// of a warp read neighbouring points without turns.
+// The threads of a warp take turns along a xi-line of long chunks. A short chunk has one point of each parity, so that
+// the threads of a warp read neighbouring points without turns.
 template <bool XI, int CHUNK>
 constexpr bool takes_turns = XI && CHUNK != SHORT_CHUNK;
 
-// The points of a segment of a line by thread. Its recurrence has chunks of CHUNK points. Memory is read
-// and written by neighbouring threads at neighbouring points: eta-lines beside one another are neighbours, a
-// chunk is a thread's own there; along a xi-line of long chunks the threads of a warp take TURNS, and exchange values.
+// The points of a segment of a line by thread. Neighbouring threads access neighbouring points: a chunk is a thread's
+// own on eta-lines; along a xi-line of long chunks the threads of a warp take TURNS, and exchange values.
 template <bool TURNS, int CHUNK>
 struct Points {
     const Team<CHUNK>& team;
@@ -117,8 +115,8 @@ __device__ Pair scan(Affine map, Pair inflow, const Team<CHUNK>& team, Affine* s
     return position > 0 ? before(inflow) : inflow;
 }
 
-// The value at an address where there is one, else zero. Conditions that guard single loads, and no arithmetic, leave the
-// loads of a point on their way together.
+// The value at an address where there is one, else zero. Conditions that guard single loads, and no arithmetic, leave
+// the loads of a point on their way together.
 template <class T>
 __device__ inline T load_if(bool there, const T* at) {
     T value = {};
@@ -126,8 +124,8 @@ __device__ inline T load_if(bool there, const T* at) {
     return value;
 }
 
-// Couplings of a point of a line with its neighbours, zero where it is not `there`; those beside the line only where it is
-// `surrounded`. Ten numbers are loaded together; registers have no room for all blocks at a time.
+// Couplings of a point of a line with its neighbours, zero where it is not `there`; those beside the line only where it
+// is `surrounded`. Ten numbers are loaded together; registers have no room for all blocks at a time.
 template <bool XI, bool COMPACT, bool EARLY = false>
 struct Couplings {
     Pair first, along[2], beside[2];
@@ -202,24 +200,16 @@ struct Couplings<XI, false, true> {
     }
 };
 
-// The couplings of a point that are loaded now, or that were loaded early.
-template <bool XI, bool COMPACT, bool EARLY>
-struct PointCouplings : Couplings<XI, COMPACT> {
-    template <Walls WALLS>
-    __device__ PointCouplings(const Couplings<XI, COMPACT, true>&, const Line<XI, COMPACT, WALLS>& line, int at,
-                              bool there, bool surrounded)
-        : Couplings<XI, COMPACT>(line, at, there, surrounded) {}
-};
+// The couplings of a point: those that were loaded early, or others that are loaded now.
+template <bool EARLY, bool XI, bool COMPACT, Walls WALLS>
+__device__ inline auto couplings_of(const Couplings<XI, COMPACT, true>& early, const Line<XI, COMPACT, WALLS>& line,
+                                    int at, bool there, bool surrounded) {
+    if constexpr (EARLY) return early;
+    else return Couplings<XI, COMPACT>(line, at, there, surrounded);
+}
 
-template <bool XI, bool COMPACT>
-struct PointCouplings<XI, COMPACT, true> : Couplings<XI, COMPACT, true> {
-    template <Walls WALLS>
-    __device__ PointCouplings(const Couplings<XI, COMPACT, true>& early, const Line<XI, COMPACT, WALLS>&, int, bool, bool)
-        : Couplings<XI, COMPACT, true>(early) {}
-};
-
-// u on the lines beside the points of a thread, zero where the points are not `surrounded`. Without TURNS the points follow
-// one another, from `first` on.
+// u on the lines beside the points of a thread, zero where the points are not `surrounded`. Without TURNS the points
+// follow one another, from `first` on.
 template <bool XI, bool COMPACT, Walls WALLS, bool TURNS = XI>
 struct Beside {
     const Line<XI, COMPACT, WALLS>& line;
@@ -251,8 +241,8 @@ struct Beside {
     }
 };
 
-// Solves for the walled ends of an eta-line of transposed equations, u = G^-T (f - sum W_l b_l): the first end, or
-// both ends where there are two, whose sums and pivot are coupled. The other points get b_l, which takes the place of u.
+// Solves for the walled ends of an eta-line of transposed equations, u = G^-T (f - sum W_l b_l): the first end, or both
+// ends where there are two, whose sums and pivot are coupled. The other points get b_l, which takes the place of u.
 template <bool COMPACT, Walls WALLS, int CHUNK>
 __device__ void ends_of_transposed(const Line<false, COMPACT, WALLS>& line, const Team<CHUNK>& team, uint32 segments,
                                    uint32 zero, const Pair* f, Pair* u, Pair (&ends)[end_count(WALLS)]) {
@@ -300,8 +290,8 @@ __device__ void ends_of_transposed(const Line<false, COMPACT, WALLS>& line, cons
     }
 }
 
-// Shared memory, behind what xi-lines exchange, for the segments of a line before its last one, whose values are in registers.
-// It holds the last `count` of them.
+// Shared memory, behind what xi-lines exchange, for the segments of a line before its last one, whose values are in
+// registers. It holds the last `count` of them.
 template <bool XI, int CHUNK>
 struct Held {
     uint32 before_last, count;
@@ -316,7 +306,8 @@ struct Held {
     __device__ bool holds(uint32 segment) const { return segment + count >= before_last; }
     // Whether all of these segments are held: their solutions are held then, too, and that of the last one.
     __device__ bool all() const { return count == before_last; }
-    // D^-1 N and y of point k of this thread's chunk; the solution takes the place of y, and the last segment's has one, too.
+    // D^-1 N and y of point k of this thread's chunk; the solution takes the place of y, and the last segment's has
+    // one, too.
     __device__ Block& next_of(uint32 segment, uint32 k) const { return next[place(segment, k)]; }
     __device__ Pair& y_of(uint32 segment, uint32 k) const { return y[place(segment, k) + CHUNK * blockDim.x]; }
     __device__ uint32 place(uint32 segment, uint32 k) const {
@@ -348,18 +339,18 @@ __device__ inline void load_solution(const Line<XI, COMPACT, WALLS>& line, const
     if (TURNS && held.all()) exchange<false>(points.team, y);
 }
 
-// u <- solution on the lines of one colour, those of this block of lines, for the values beside them, which are
-// zero where `zero` says so. Each line is solved by a team of threads, chunk by chunk: the recurrences
+// u <- solution on the lines of one colour, those of this block of lines, for the values beside them, which are zero
+// where `zero` says so. Each line is solved by a team of threads, chunk by chunk: the recurrences
 //
 //   y_l = D_l^-1 (b_l - P_l y_{l-1}),   u_l = y_l - D_l^-1 N_l u_{l+1}
 //
-// are affine maps of the value before. A thread composes the maps of its chunk, a scan over the
-// team gives what flows into it, and it runs the recurrence. A line that is longer than its team
-// takes is solved in segments, of which shared memory holds `held_segments`. Closed lines: the last
-// point is condensed out, where H is not negligible u_l <- u_l - H_l u_last with
-// u_last = D^-1 (b - P u_{last-1} - N u_0). Bordered lines: with the first point held at zero, whose inverse pivot is zero, u_l <- u_l - V_l d with d = G^-1 (b_0 - N_0 u_1); those
-// of transposed equations have the values of `ends_of_transposed` there. With both ends bordered, the last point m is held
-// at zero, too, and u_l <- u_l - V_l d - V'_l d' with (d, d') = G^-1 (b_0 - N_0 u_1, b_m - P_m u_{m-1}).
+// are affine maps of the value before. A thread composes the maps of its chunk, a scan over the team gives what flows
+// into it, and it runs the recurrence. A line longer than its team takes is solved in segments, of which shared memory
+// holds `held_segments`. Closed lines: the last point is condensed out, u_l <- u_l - H_l u_last where H is not
+// negligible, with u_last = D^-1 (b - P u_{last-1} - N u_0). Bordered lines: the first point, whose inverse pivot is
+// zero, is held at zero, u_l <- u_l - V_l d with d = G^-1 (b_0 - N_0 u_1); those of transposed equations have the
+// values of `ends_of_transposed` there. With both ends bordered the last point m is held, too, and u_l <- u_l - V_l d -
+// V'_l d' with (d, d') = G^-1 (b_0 - N_0 u_1, b_m - P_m u_{m-1}).
 template <bool XI, int CHUNK, bool COMPACT, bool TRANSPOSED, Walls WALLS>
 __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, uint32 chunks, uint32 zero,
                       uint32 held_segments, real* values, const real* f_values, real* u_values) {
@@ -378,8 +369,8 @@ __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, ui
     const Pair* f = reinterpret_cast<const Pair*>(f_values);
     Pair* u = reinterpret_cast<Pair*>(u_values);
     const int segment = int(chunks) * CHUNK;
-    // Lines that short chunks solve have one segment. They load all that they need of the operator before the launch before
-    // has ended: a thread has registers for it.
+    // Lines that short chunks solve have one segment. They load all that they need of the operator before the launch
+    // before has ended: a thread has registers for it.
     constexpr bool SHORT = CHUNK == SHORT_CHUNK, TURNS = takes_turns<XI, CHUNK>;
     const uint32 segments = SHORT ? 1 : uint32((line.along() + segment - 1) / segment);
     const Held<XI, CHUNK> held(team, segments, held_segments);
@@ -391,8 +382,8 @@ __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, ui
     // Right side of a bordered line's first point.
     Pair wall_right = pair(0, 0);
     const bool both = line.bordered_above();
-    // Corrections of a short line's points, the coupling of its first point with the second, and the equation of the last point
-    // of a closed one.
+    // Corrections of a short line's points, the coupling of its first point with the second, and the equation of the
+    // last point of a closed one.
     Block corrections[CHUNK], first_next;
     Sides last_sides;
     Block last_pivot;
@@ -439,7 +430,7 @@ __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, ui
             Pair b = load_if(there, (TRANSPOSED ? u : f) + at);
             const Block pivot = SHORT ? pivots[k] : load_if(solved, line.pivot() + at);
             beside.move_to(l);
-            const PointCouplings<XI, COMPACT, SHORT> couplings(early[k], line, at, there, surrounded);
+            const auto couplings = couplings_of<SHORT>(early[k], line, at, there, surrounded);
             const bool terms = XI && there && layout.terms();
             const Block wall = SHORT ? columns[k] : load_if(terms, line.a.columns() + at);
             const Pair wall_terms = load_if(terms, u + layout.column(l));

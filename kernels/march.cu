@@ -1,9 +1,7 @@
-// The hyperbolic march (theory section 4; after Chan and Steger 1992): a layer needs the one before, so
-// that there is no more to do at a time than a ring of points, and every rank of several does all of it:
-// it keeps its own columns. One launch does all substeps; its blocks run at the same time and wait for each
-// other (`sync_blocks`) behind the elimination of each of the two cyclic systems of a substep, and when the
-// front has moved. The first system smooths widths; most grids have no such smoothing. Double precision only.
-#include "common.cuh"
+// The hyperbolic march (theory section 4; after Chan and Steger 1992) of a ring of points, layer by layer. Every rank
+// of several does all of it and keeps its own columns. One launch does all substeps; its blocks wait for each other
+// (`sync_blocks`) behind the elimination of both cyclic systems of a substep, and when the front has moved. The first
+// system smooths widths; most grids have no such smoothing. Double precision only.
 #include "cyclic.cuh"
 #include "columns.cuh"
 
@@ -12,10 +10,10 @@ struct Segment {
     double x, y, length, inverse;
 };
 
-// The vector of length 1 in the direction of x, y.
-__device__ inline Pair direction(double x, double y) {
-    const double inverse = rsqrt(x * x + y * y);
-    return {x * inverse, y * inverse};
+// The vector of length 1 in the direction of v.
+__device__ inline Pair direction(Pair v) {
+    const double inverse = rsqrt(v.x * v.x + v.y * v.y);
+    return {v.x * inverse, v.y * inverse};
 }
 
 // One substep: its height is `height` and `more` for each unit of a point's extra first height.
@@ -79,16 +77,12 @@ struct MarchRow {
 
     // Perpendicular to l t + 2 s m max(0, t.x) x, with t the tangent, l the distance from the outflow, m the
     // slope of the cut there and x the direction of the axis in which the front runs.
-    __device__ void turn_normal(bool lower, double x, double& nx, double& ny) const {
-        if (step.slope <= 0.0) return;
+    __device__ Pair turned_normal(bool lower, double x, Pair n) const {
+        if (step.slope <= 0.0) return n;
         const double sign = lower ? -1.0 : 1.0, left = step.outflow - x;
         const double way = left > 2.2250738585072014e-308 ? left : 2.2250738585072014e-308;
-        const double ahead = sign * ny > 0.0 ? sign * ny : 0.0;
-        nx *= way;
-        ny = ny * way + sign * MARCH_TURN * step.distance * step.slope * ahead;
-        const Pair turned = direction(nx, ny);
-        nx = turned.x;
-        ny = turned.y;
+        const double ahead = sign * n.y > 0.0 ? sign * n.y : 0.0;
+        return direction({n.x * way, n.y * way + sign * MARCH_TURN * step.distance * step.slope * ahead});
     }
     __device__ CyclicRow<Block, Pair> operator()(uint32 i) const {
         if (front.end(i)) {
@@ -104,19 +98,15 @@ struct MarchRow {
         const double along = u.x * v.x + u.y * v.y, turn = u.x * v.y - u.y * v.x;
         // Outward bisector; where the front turns by more than 90 degrees the sum of the two
         // directions cancels, and their difference points along it.
-        double nx = -(u.y + v.y), ny = u.x + v.x;
+        Pair n = {-(u.y + v.y), u.x + v.x};
         if (along < 0.0) {
             const double convex = turn < 0.0 ? 1.0 : -1.0;
-            nx = convex * (u.x - v.x);
-            ny = convex * (u.y - v.y);
+            n = {convex * (u.x - v.x), convex * (u.y - v.y)};
         }
-        const Pair normal = direction(nx, ny);
-        nx = normal.x;
-        ny = normal.y;
-        turn_normal(i < front.n / 2, front.points[i].x, nx, ny);
+        n = turned_normal(i < front.n / 2, front.points[i].x, direction(n));
         const double height = step.height + step.more * front.extra[i];
         const double a = 0.5 * (u.length + v.length), volume = height * front.smoothed[i];
-        const double tx = a * ny, ty = -a * nx, ratio = volume * reciprocal(a * a);
+        const double tx = a * n.y, ty = -a * n.x, ratio = volume * reciprocal(a * a);
         const double ex = ratio * -ty, ey = ratio * tx;
         const Block b_inverse = inverted(block(tx, ty, -ty, tx));
         const Block half_c = (0.5 * step.implicit) * (b_inverse * block(ex, ey, ey, -ex));
@@ -166,9 +156,9 @@ __device__ inline CyclicWorkspace<M, V> workspace(const CyclicBuffers& buffers) 
             reinterpret_cast<KeptRow<M, V>*>(buffers.block_rows)};
 }
 
-// A march: fronts[j % 2][i] is layer j at the distance layers[j]; point i runs through the distances
-// layers[j] + extra[i] splay[j], and no extra is more than `tallest`. x, y [nj][columns] <- the points
-// that are kept; *bad <- 1 if one is not finite, and the march ends.
+// A march: fronts[j % 2][i] is layer j; point i runs through the distances layers[j] + extra[i] splay[j], and no extra
+// is more than `tallest`. x, y [nj][columns] <- the points that are kept; *bad <- 1 if one is not finite: the march
+// ends.
 struct March : MarchFields {
     __device__ uint32 n() const { return columns.around; }
     __device__ Pair* points(uint32 parity) const {

@@ -1,5 +1,4 @@
 // ELL matrices (Liu, Zhong and Chen 2011) with the nine-point pattern: see stencil.cuh. Unused slots hold zero.
-#include "common.cuh"
 #include "stencil.cuh"
 
 // y <- A x, or y + A x. One thread a point.
@@ -43,16 +42,13 @@ KERNEL(entries_of_ten_numbers, uint32 mi, uint32 mj, uint32 edges, const real* n
     while (slot < SLOTS_OF_POINT) put(true, pair(0, 0));
 }
 
-// t <- A^T for the nine-point pattern. One thread a point: each of its slots is the opposite one of the
-// neighbour there, which the entries that the neighbour lacks have moved up. The slots of the columns before the first
-// and after the last, if other ranks have them, are in `beyond`, mj pairs each.
+// t <- A^T for the nine-point pattern. One thread a point, each of whose slots is the opposite one of the neighbour
+// there. The slots of the columns beyond the ends, if other ranks have them, are in `beyond`, mj pairs each.
 KERNEL(transpose_nine_point, uint32 mi, uint32 mj, uint32 edges, const real* values, const real* beyond,
        real* transposed) {
     const Stencil at = {mi, mj, edges};
-    const ThreadPoint own(mi);
-    if (own.j >= mj) return;
-    const uint32 i = own.i, j = own.j;
-    const uint64 k = own.k;
+    const auto [k, i, j] = ThreadPoint(mi);
+    if (j >= mj) return;
     const uint64 stride = slot_stride(uint64(mi) * mj);
     Pair* out = reinterpret_cast<Pair*>(transposed + 2 * k);
     uint32 slot = 0;
@@ -89,9 +85,9 @@ KERNEL(transpose_nine_point, uint32 mi, uint32 mj, uint32 edges, const real* val
     while (slot < SLOTS_OF_POINT) put(pair(0, 0));
 }
 
-// The points on walls of g <- B^T x for the wall columns: the sum over the points of a line, an eta-line from walls of
-// constant j, a xi-line from the others. The blocks of each place in y have the next wall of `walls`. A block takes a warp's
-// width of lines; each of its warps sums every WALL_SUMS-th point.
+// The points on walls of g <- B^T x: sums over the points of an eta-line for walls of constant j, of a xi-line for
+// others. The blocks of each place in y have the next wall of `walls`. A block takes a warp's width of lines, its warps
+// share them.
 KERNEL(sum_wall_columns, uint32 mi, uint32 mj, uint32 walls, const real* values, const real* x, real* g) {
     __shared__ Pair parts[WALL_SUMS][WARP];
     uint32 side = 0, nth = blockIdx.y;
@@ -128,13 +124,11 @@ KERNEL(clear_walls, uint32 mi, uint32 mj, uint32 walls, real* x) {
 KERNEL(inverse_diagonal, uint32 mi, uint32 mj, uint32 edges, const real* values,
        real* d, uint64* first) {
     const Stencil at = {mi, mj, edges};
-    const ThreadPoint own(mi);
-    if (own.j >= mj) return;
-    const uint32 i = own.i, j = own.j;
-    const uint64 k = own.k, points = uint64(mi) * mj;
+    const auto [k, i, j] = ThreadPoint(mi);
+    if (j >= mj) return;
     const uint32 west = at.west(i), east = at.east(i);
     const uint32 slot = (j > 0 ? 2 + west + east : 0) + 2 * west;
-    const Pair diagonal = reinterpret_cast<const Pair*>(values + slot * slot_stride(points))[k];
+    const Pair diagonal = reinterpret_cast<const Pair*>(values + slot * slot_stride(uint64(mi) * mj))[k];
     const Pair inverse = pair(real(1) / diagonal.x, real(1) / diagonal.y);
     reinterpret_cast<Pair*>(d)[k] = inverse;
     if (!is_finite(inverse.x)) {

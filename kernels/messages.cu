@@ -1,11 +1,7 @@
-// Messages between devices that access each other's memory.
-//
-// A channel carries messages from one rank to another. Each rank has its endpoint of every channel in
-// its own window: the other rank writes what it sends there, so that a wait polls local memory. A
-// message has up to FRAGMENTS fragments, which are sent independently, one block each; the sequence
-// number of a fragment is one more than that of the same fragment of the message before it on the
-// channel. The host sends a message that exceeds the endpoint's buffer in pieces.
-#include "common.cuh"
+// Messages between devices that access each other's memory. A channel carries messages from one rank to another. Each
+// rank has its endpoint of every channel in its own window, into which the other rank writes, so that a wait polls
+// local memory. A message has up to FRAGMENTS fragments, one block each, whose sequence numbers count the messages of
+// the channel. The host sends longer messages in pieces.
 #include "peers.cuh"
 
 // Sequence numbers that one device writes and another reads: the reader of a number sees all stores of
@@ -82,48 +78,29 @@ struct Fragment {
     }
 };
 
-__device__ void send(const Fragment& fragment, Endpoint* own, Endpoint* other,
-                     const unsigned char* from, uint32 rank, uint32* abort_flag) {
-    Sequence* sequence = own->sequences + fragment.number;
-    const uint64 number = sequence->sent + 1;
-    const bool first = threadIdx.x == 0;
-    const uint64 acknowledged = number > BUFFERS ? number - BUFFERS : 0;
-    if (__syncthreads_or(first && !wait_for_number(&sequence->acknowledged, acknowledged, rank,
-                                                   abort_flag)))
-        return;
-    move_bytes(other->buffer[number % BUFFERS][fragment.number], from + fragment.first, fragment.bytes);
-    __syncthreads();
-    if (!first) return;
-    sequence->sent = number;
-    store_release(&other->sequences[fragment.number].arrived, number);
-}
-
-__device__ void receive(const Fragment& fragment, Endpoint* own, Endpoint* other, unsigned char* to,
-                        uint32 rank, uint32* abort_flag) {
-    Sequence* sequence = own->sequences + fragment.number;
-    const uint64 number = sequence->received + 1;
-    const bool first = threadIdx.x == 0;
-    if (__syncthreads_or(first && !wait_for_number(&sequence->arrived, number, rank, abort_flag)))
-        return;
-    move_bytes(to + fragment.first, own->buffer[number % BUFFERS][fragment.number], fragment.bytes);
-    __syncthreads();
-    if (!first) return;
-    sequence->received = number;
-    store_release(&other->sequences[fragment.number].acknowledged, number);
-}
-
-__device__ void perform(const MessageOperation& operation, uint32 number, const PeerAccess& access) {
-    const Fragment fragment(number, operation.bytes);
-    if (!fragment.there) return;
+// Sends or receives a fragment: into the buffer of the other endpoint where there is room, or from the own buffer once
+// it is there. The other rank is told.
+__device__ void perform(const MessageOperation& operation, uint32 fragment_number, const PeerAccess& access) {
+    const Fragment fragment(fragment_number, operation.bytes);
+    if (!fragment.there || operation.kind == 0) return;
     const uint32 other = uint32(operation.other);
+    const bool sends = operation.kind == SEND, first = threadIdx.x == 0;
     Endpoint* near = reinterpret_cast<Endpoint*>(access.windows[access.rank]) + other * CHANNELS +
                      operation.channel;
     Endpoint* far = reinterpret_cast<Endpoint*>(access.windows[other]) + access.rank * CHANNELS +
                     operation.channel;
-    if (operation.kind == SEND)
-        send(fragment, near, far, operation.at, other, access.abort_flag);
-    else if (operation.kind == RECEIVE)
-        receive(fragment, near, far, operation.at, other, access.abort_flag);
+    Sequence *own = near->sequences + fragment.number, *theirs = far->sequences + fragment.number;
+    uint64& done = sends ? own->sent : own->received;
+    const uint64 number = done + 1, least = !sends ? number : number > BUFFERS ? number - BUFFERS : 0;
+    const uint64* const awaited = sends ? &own->acknowledged : &own->arrived;
+    if (__syncthreads_or(first && !wait_for_number(awaited, least, other, access.abort_flag))) return;
+    unsigned char* const message = operation.at + fragment.first;
+    unsigned char* const buffer = (sends ? far : near)->buffer[number % BUFFERS][fragment.number];
+    move_bytes(sends ? buffer : message, sends ? message : buffer, fragment.bytes);
+    __syncthreads();
+    if (!first) return;
+    done = number;
+    store_release(sends ? &theirs->arrived : &theirs->acknowledged, number);
 }
 
 // Up to eight operations, a row of blocks each, started in this order: sends come first, so that a

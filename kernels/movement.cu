@@ -1,6 +1,5 @@
 // Grids that follow moving wall points, and what their derivatives need beside linear solves (theory section
 // 7). Double precision only.
-#include "common.cuh"
 #include "columns.cuh"
 #include "equations.cuh"
 
@@ -9,7 +8,8 @@
 KERNEL(node_shares, ColumnsFields fields, uint32 nj, const double* x, const double* y, double* shares) {
     const uint64 i = thread_index(), stride = fields.count;
     if (i >= stride) return;
-    const double length = measure_line(i, stride, nj, x, y, [=](uint64 k, double distance) { shares[k] = distance; });
+    const double length =
+        measure_line(i, stride, nj, x, y, [=](uint64 k, double distance, Vec) { shares[k] = distance; });
     const double whole = log1p(length * length);
 #pragma unroll 8
     for (uint32 j = 0; j < nj; ++j) {
@@ -18,16 +18,13 @@ KERNEL(node_shares, ColumnsFields fields, uint32 nj, const double* x, const doub
     }
 }
 
-// to <- the nodes of the lines j = 0 and j = 1, `lines` [2][ni] of the whole grid, and of a held seam if there
-// are `ends`; elsewhere those at x, y moved by their share of what the line j = 0 moves, or zero if there are
-// none. The outer line stays: its share is zero. One thread a node.
+// to <- the nodes of the lines j = 0 and 1, `lines` [2][ni] of the whole grid, and of a held seam if there are `ends`;
+// elsewhere those at x, y moved by their share of what the line j = 0 moves, or zero without x. One thread a node.
 KERNEL(displace_nodes, ColumnsFields fields, uint32 nj, const double* x, const double* y, const double* shares,
        const double* lines, uint32 ni, const double* ends, double* to_x, double* to_y) {
     const Columns columns = {fields};
-    const ThreadPoint at(columns.count);
-    if (at.j >= nj) return;
-    const uint64 k = at.k;
-    const uint32 c = at.i, j = at.j;
+    const auto [k, c, j] = ThreadPoint(columns.count);
+    if (j >= nj) return;
     // The last column of a closed grid is there by itself.
     const uint32 past = fields.first + c, i = past < ni ? past : past - fields.around;
     const Vec* line = reinterpret_cast<const Vec*>(lines);
@@ -65,10 +62,9 @@ struct Coupling {
 // f <- w dR/dr times a displacement (dx, dy) of the frame, of all nine nodes around each point. One thread a
 // point.
 KERNEL(frame_product, uint32 mi, uint32 mj, EquationState s, const double* dx, const double* dy, double* f) {
-    const ThreadPoint at(mi);
-    if (at.j >= mj) return;
-    const uint64 k = at.k, stride = uint64(mi) + 2;
-    const uint32 i = at.i, j = at.j;
+    const auto [k, i, j] = ThreadPoint(mi);
+    if (j >= mj) return;
+    const uint64 stride = uint64(mi) + 2;
     Vec around[9];
     bool moves = false;
 #pragma unroll

@@ -24,7 +24,8 @@ struct TenNumbers {
                 block(own + slope.x, other.x, other.y, own + slope.y)};
     }
     // The product with u at the point and around it; corners = SW - SE + NE - NW. By differences to the centre it has
-    // rounding errors of these: with those of u itself 4097 x 1025 points take 11.5 linear iterations on a CPU instead of 9.5.
+    // rounding errors of these: with those of u itself 4097 x 1025 points take 11.5 linear iterations on a CPU instead
+    // of 9.5.
     __device__ Pair product(Pair west, Pair centre, Pair east, Pair south, Pair north, Pair corners) const {
         const Pair along = east - west, up = north - south;
         const Pair sum = g22() * ((west - centre) + (east - centre)) + g11() * ((south - centre) + (north - centre)) +

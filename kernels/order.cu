@@ -1,6 +1,5 @@
-// The order in which the rows of triangular factors are worked on, found on the GPU: levels, rows
-// sorted by level, and where their entries then stand. Rows of a pattern have rising columns; the
-// lower part of row r ends at split[r], where its diagonal entry is, if it has one.
+// The order of the rows of triangular factors: levels, rows sorted by level, and the places of their entries. Rows of a
+// pattern have rising columns; the lower part of row r ends at split[r], where its diagonal entry is, if it has one.
 #include "fold.cuh"
 
 // The part of a row left of the diagonal (`upper` = 0), right of it (1), or the whole row (2).
@@ -31,9 +30,8 @@ KERNEL(number_rows, uint64 rows, uint32 backwards, uint32* order, uint32* place)
     place[row] = uint32(k);
 }
 
-// levels <- 1 + the highest level among the rows that a row waits for, 1 where there are none: every
-// row waits for its own entries (Wang and Liu 2022, algorithm 7). Levels and the ticket start at
-// zero; a slice of rows a warp.
+// levels <- 1 + the highest level among the rows that a row waits for, or 1 (Wang and Liu 2022, algorithm 7). Levels
+// and the ticket start at zero; a slice of rows a warp.
 KERNEL(level_rows, uint64 rows, uint32 upper, SplitPattern pattern, uint32* levels, uint32* ticket) {
     for_slices_by_warps((rows + WARP - 1) / WARP, ticket, [&](uint64 slice) {
         const uint64 k = slice * WARP + threadIdx.x % WARP;
@@ -67,9 +65,9 @@ KERNEL(find_starts, uint64 rows, const uint32* levels, const uint32* order, uint
     if (k + 1 == rows) starts[level] = rows;
 }
 
-// Rows sorted by level, in several passes over DIGITS values of a level's number: neighbours on the
-// grid that come in one level stay beside each other, so that a warp looks for what they need in few
-// pieces of memory. `keys` holds levels, `order` rows in the order of the last pass, none at first.
+// Rows sorted by level, in passes over DIGITS values of a level's number: rows of one level keep their order, so that a
+// warp finds what they need in few pieces of memory. `order` holds the rows in the order of the last pass, none at
+// first.
 
 __device__ inline uint32 digit_of(const uint32* levels, const uint32* order, uint64 k,
                                   uint32 shift) {
@@ -136,8 +134,7 @@ KERNEL(turn_starts, uint64 rows, uint32 depth, const uint64* starts, uint64* bac
     if (level <= depth) backwards[level] = rows - starts[depth - level];
 }
 
-// missed[0] grows if an entry left of the diagonal has no partner across it; missed[1] is zero in the
-// end if there are as many on both sides. So many threads a row.
+// missed[0] <- entries left of the diagonal without a partner across it; missed[1] <- 0 if both sides have as many.
 KERNEL(match_entries, uint64 rows, uint32 lanes, SplitPattern pattern, uint32* missed) {
     const uint64 row = thread_index() / lanes;
     uint32 alone = 0, more = 0;
@@ -223,8 +220,8 @@ KERNEL(part_lengths, uint64 rows, uint32 upper, const uint32* order, SplitPatter
     if (k < rows) length[k] = TrianglePart(upper, order[k], pattern).length();
 }
 
-// The width of each slice of rows of these lengths, and the entries it has capacity for. One warp per
-// slice. Rows of more entries than `longest` are large.
+// The width of each slice of rows and the entries it has capacity for. One warp a slice. Rows of more entries than
+// `longest` are large.
 KERNEL(shape_slices, uint64 rows, const uint32* length, uint32 longest, uint32* width, uint32* capacity) {
     const uint64 k = thread_index(), slice = k / WARP;
     if (slice >= (rows + WARP - 1) / WARP) return;
@@ -240,8 +237,8 @@ KERNEL(shape_slices, uint64 rows, const uint32* length, uint32 longest, uint32* 
     capacity[slice] = together ? sum : WARP * most;
 }
 
-// filled <- columns of the lower or upper parts of the rows in order, as places in that order. A
-// warp per unit, `lanes` lanes per row.
+// filled <- columns of the lower or upper parts of the rows in order, as places there. A warp a unit, `lanes` lanes a
+// row.
 KERNEL(fill_columns, uint32 lanes, uint32 upper, const uint32* order, const uint32* place,
        SplitPattern pattern, SliceRows slices, uint32* filled) {
     const uint64 number = thread_index() / WARP;

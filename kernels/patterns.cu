@@ -18,10 +18,9 @@ __device__ inline Row row_of(uint64 slice, uint64 rows, const uint32* begin, con
     return pattern_row(k < rows, [=]() -> Two<uint32> { return {begin[k], end[k]}; });
 }
 
-// colours <- the first colour that no neighbour with a smaller number has, as a bit; numbers <- its number, from 1
-// on. A row waits for its neighbours, the entries left of its diagonal, so that the pattern must equal that of its
-// transpose: the colouring is the greedy one in natural order. Colours and the ticket start at zero; crowded
-// <- 1 if 64 colours do not suffice.
+// colours <- the first colour that no neighbour with a smaller number has, as a bit; numbers <- its number, from 1 on:
+// the greedy colouring in natural order, of a pattern that equals its transpose. A row waits for the entries left of
+// its diagonal. Colours and the ticket start at zero; crowded <- 1 if 64 colours do not suffice.
 KERNEL(colour_rows, uint64 rows, SplitPattern pattern, uint64* colours, uint32* numbers, uint32* ticket,
        uint32* crowded) {
     for_slices_by_warps((rows + WARP - 1) / WARP, ticket, [&](uint64 slice) {

@@ -1,7 +1,5 @@
-// Peer memory: memory of a device that kernels of other devices read and write.
-//
-// Each rank has one window. It holds the endpoints of its channels (messages.cu), then the area of
-// the all-gather of words, then the area of the halo exchange (halo.cuh).
+// Peer memory: memory of a device that kernels of other devices read and write. Each rank has one window: the endpoints
+// of its channels (messages.cu), the area of the all-gather of words, and that of the halo exchange (halo.cuh).
 #pragma once
 #include "common.cuh"
 
@@ -44,9 +42,8 @@ __device__ inline bool wait_for(uint32* abort_flag, uint32 other, const Arrived&
     return true;
 }
 
-// The number of this block in the order in which the blocks of a launch start: blocks with lower
-// numbers are running or done, which blockIdx does not promise. The ticket is zero before and after
-// the launch.
+// The number of this block in the order in which the blocks of a launch start: blocks with lower numbers are running or
+// done, which blockIdx does not promise. The ticket is zero before and after the launch.
 __device__ inline uint32 start_order(uint32* ticket, uint32 blocks) {
     __shared__ uint32 number;
     if (threadIdx.x == 0) {
@@ -57,11 +54,10 @@ __device__ inline uint32 start_order(uint32* ticket, uint32 blocks) {
     return number;
 }
 
-// All-gather of words. Each word carries 32 bits of a value beside the sequence number of the
-// all-gather, stored at once, so that words need no order among each other. A rank sends the words of
-// an all-gather when it has read all of the one before, so that two buffers suffice. They are ordered
-// by buffer and sender; after them stand the number of the last all-gather and the ticket of launches
-// that exchange halos.
+// All-gather of words. Each carries 32 bits of a value beside the sequence number of the all-gather, stored at once. A
+// rank sends those of an all-gather when it has read all of the one before, so that two buffers suffice. Words are
+// ordered by buffer and sender; after them stand the number of the last all-gather and the ticket of launches that
+// exchange halos.
 
 // The windows of all ranks; none if this rank is alone or cannot access the others.
 struct PeerAccess : PeerAccessFields {
@@ -99,9 +95,8 @@ __device__ inline uint32 next_gather(const PeerAccess& access) {
     return access.windows ? uint32(*access.gathers()) + 1 : 0;
 }
 
-// all[r * count + k] <- own[k] of rank r, for k < count <= GATHERED_VALUES and all ranks r. One block of
-// GATHER_THREADS threads, at least GATHERED_WORDS per rank; `number` is the sequence number of the next
-// all-gather.
+// all[r * count + k] <- own[k] of rank r, for k < count <= GATHERED_VALUES and all ranks r. One block of GATHER_THREADS
+// threads, at least GATHERED_WORDS per rank; `number` is that of the next all-gather.
 template <class T>
 __device__ inline void all_gather_words(const PeerAccess& access, uint32 number, uint32 count, const T* own,
                                         uint64* all) {

@@ -1,6 +1,6 @@
-// Factors of the lines of a multigrid level. Its kernels are in files of their own, which are compiled at the same time.
+// Factors of the lines of a multigrid level. Its kernels are in files of their own, which are compiled at the same
+// time.
 #pragma once
-#include "common.cuh"
 #include "level.cuh"
 
 // Warp specialisation: warp 0 runs the recurrences of 32 lines, one line per lane; the other warps prefetch the
@@ -286,7 +286,7 @@ template <bool TRANSPOSED, Walls WALLS>
 __device__ bool factor_level(const FactoredLevel& of, Stage& stage) {
     const LevelLayout layout = {of.layout};
     const uint32 block = blockIdx.x - of.first, eta_blocks = (layout.mi + WARP - 1) / WARP;
-    const AnyOperator a(layout, of.values);
+    const AnyOperator a = any_operator_of(layout, of.values);
     if (block < eta_blocks) {
         const uint32 borders[2] = {layout.walls() ? of.borders[0] : NO_BORDERS,
                                    layout.above() ? of.borders[2] : NO_BORDERS};
@@ -298,9 +298,8 @@ __device__ bool factor_level(const FactoredLevel& of, Stage& stage) {
 
 // Factors of all lines of `count` levels: the recurrences of one level leave most of a GPU idle. bad <- 1 if a pivot
 // is not finite. There is room for two blocks on a multiprocessor.
-#define FACTOR(name, WALLS)                                                                                   \
+#define FACTOR(name, TRANSPOSED, WALLS)                                                                       \
     BOUNDED_KERNEL(2 * FACTOR_THREADS, name, FactoredLevels levels, uint32 count, uint32* bad) {              \
         __shared__ Stage stage;                                                                               \
-        const FactoredLevel& of = level_of_block(levels, count);                                              \
-        if (!factor_level<false, WALLS>(of, stage)) *bad = 1;                                                 \
+        if (!factor_level<TRANSPOSED, WALLS>(level_of_block(levels, count), stage)) *bad = 1;                 \
     }

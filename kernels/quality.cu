@@ -1,7 +1,5 @@
-// Finished grids: symmetry is restored, columns are cut, nodes are placed, and quality is measured. The formulas
-// equal those of src/grid/quality and src/grid/symmetry.rs to the bit, so that cells that are mirror images of
-// each other stay equally good: no product is fused with a sum.
-#include "common.cuh"
+// Finished grids. The formulas equal those of src/grid/quality and src/grid/symmetry.rs to the bit, so that cells that
+// are mirror images of each other stay equally good: no product is fused with a sum.
 #include "columns.cuh"
 
 __device__ inline double times(double a, double b) { return __dmul_rn(a, b); }
@@ -23,9 +21,9 @@ struct Nodes {
     }
 };
 
-// Each node of a range of columns <- the mean of it and its mirror image, the image being (x, -y), or with
-// `sideways` (2 centre - x, y). images [nj][columns] have the columns of the images in rising order, so that the
-// last belongs to the first. A node with the bits of its partner is put on the line of symmetry.
+// Each node of a range of columns <- the mean of it and its mirror image, which is (x, -y), or with `sideways` (2
+// centre - x, y). images [nj][columns] have rising columns, so that the last belongs to the first. A node with the bits
+// of its partner is put on the line of symmetry.
 KERNEL(restore_symmetry, OwnColumnsFields fields, uint32 sideways, double centre,
        const double* images_x, const double* images_y, double* x, double* y) {
     const OwnColumns range = {fields};
@@ -152,9 +150,8 @@ __device__ inline double ratio(double a, double b) {
     return a < b ? b / a : a / b;
 }
 
-// result <- largest finite aspect ratio of a cell; largest ratio of the squares of consecutive edges
-// along i, and along j. One own node at a time, with the edges along i that meet there, and the cell and
-// the edges along j that begin there.
+// result <- largest finite aspect ratio of a cell; largest ratio of the squares of consecutive edges along i, and along
+// j. One own node at a time, with the edges along i that meet there, and the cell and edges along j that begin there.
 KERNEL(measure_ratios, OwnColumnsFields own, const double* x, const double* y, Reduction out) {
     const Nodes nodes = {{own}, x, y};
     const uint64 columns = own.end - own.begin, count = columns * own.nj;
@@ -202,8 +199,8 @@ KERNEL(measure_turning, OwnColumnsFields own, const double* x, const double* y, 
     }
 }
 
-// result <- smallest and largest distance of the first line from the wall, whose `points` points
-// begin at column `from`; of the outer nodes from the centre.
+// result <- smallest and largest distance of the first line from the wall, whose `points` points begin at column
+// `from`; of the outer nodes from the centre.
 KERNEL(measure_lines, OwnColumnsFields own, uint32 from, uint32 points, double centre_x,
        double centre_y, const double* x, const double* y, Reduction out) {
     const Nodes nodes = {{own}, x, y};
@@ -222,9 +219,9 @@ KERNEL(measure_lines, OwnColumnsFields own, uint32 from, uint32 points, double c
     grid_reduce<Extremes<10, 5>>(all, 4, out);
 }
 
-// result <- largest and sum of the angles, corners, points with an angle: of the first line off the wall's normal
-// in degrees, where the wall does not turn by an angle of more than this tangent. The ends of a wall that is not
-// closed have none. The wall's points, those of all devices, are line_x, line_y.
+// result <- largest and sum of the angles of the first line off the wall's normal in degrees, corners, points with an
+// angle: those where the wall does not turn by more than the tangent `corner`, but for the ends of an open wall. The
+// wall's points, those of all devices, are line_x, line_y.
 KERNEL(measure_angles, OwnColumnsFields own, uint32 from, uint32 points, uint32 closed, double corner,
        const double* line_x, const double* line_y, const double* x, const double* y, Reduction out) {
     const Nodes nodes = {{own}, x, y};
@@ -267,9 +264,9 @@ KERNEL(find_value, uint64 n, const double* values, double wanted, uint64* first)
     }
 }
 
-// Adds to counts[d] the number of values with digit d after the prefix found[0], and behind these to counts of values with
-// digit d after found[1], if that is another one. The digit is BIN_BITS bits of a value from `shift` on, the prefix the
-// bits above it. Values are not negative, so that the order of their bits is their own order, and NaN comes last.
+// counts[d] += values with digit d after the prefix found[0], and behind these of those after found[1], if it is
+// another. The digit is BIN_BITS bits from `shift` on, the prefix the bits above. Values are not negative; NaN comes
+// last.
 KERNEL(histogram, uint64 n, const double* values, const uint64* found, uint32 shift, uint32* counts) {
     const uint32 bins = 1u << BIN_BITS;
     const uint64 low = found[0], high = found[1];
@@ -287,9 +284,9 @@ KERNEL(histogram, uint64 n, const double* values, const uint64* found, uint32 sh
         if (own[d] > 0) atomicAdd(counts + d, own[d]);
 }
 
-// The next digits of two order statistics: found[m] has the digits of number m so far, found[2 + m] its rank among the values
-// that begin with them. `parts` holds the counts of all ranks, as `histogram` leaves them; counts, the own ones, <- 0.
-// One block of a thread for each digit.
+// The next digits of two order statistics: found[m] has the digits of number m so far, found[2 + m] its rank among
+// values that begin with them. `parts` holds the counts of all ranks; counts, the own ones, <- 0. One block, a thread a
+// digit.
 KERNEL(find_digits, uint32 ranks, const uint32* parts, uint32* counts, uint64* found) {
     const uint32 bins = 1u << BIN_BITS, digit = threadIdx.x;
     __shared__ uint64 sums[bins];

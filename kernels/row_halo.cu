@@ -19,8 +19,7 @@ KERNEL(add_rows, uint64 count, uint32 lanes, const uint32* rows, const uint32* r
         const uint32 end = row_start[k + 1];
         for (uint32 at = row_start[k] + lane; at < end; at += lanes) sum += values[at] * x[columns[at]];
     }
-    for (uint32 step = lanes / 2; step > 0; step /= 2)
-        sum += __shfl_down_sync(FULL_WARP, sum, step);
+    sum = group_sum(sum, lanes);
     if (k < count && lane == 0) y[rows[k]] += sum;
 }
 

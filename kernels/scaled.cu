@@ -1,7 +1,5 @@
-// Vectors and products of a matrix with scaled columns, A D: the steps of a Krylov method preconditioned by the diagonal. Also
-// inner products of several ranks.
-#include "common.cuh"
-#include "peers.cuh"
+// Vectors and products of a matrix with scaled columns, A D: the steps of a Krylov method preconditioned by the
+// diagonal. Also inner products of several ranks.
 #include "halo.cuh"
 #include "stencil.cuh"
 #include "slots.cuh"
@@ -43,10 +41,10 @@ KERNEL(step_and_send, ScaledMatrix of, const double* slots, StepVectors vectors)
                     [&](uint64 k, Pair p) { send_outer(of, exchange, k, p); });
 }
 
-// z <- d o p, entry by entry, y <- A z, and slots[first..] <- none, two or five of (w, y), (y, y), (p, y), (p, p) and
-// (w, p); nothing if those slots are halted already. Every thread scales what it reads of p anew and so waits for none
-// of z. The columns of d o p that neighbours have sent are received here. The bound
-// leaves a thread 64 registers: four blocks of 256 have room on a multiprocessor, as many as are launched.
+// z <- d o p, y <- A z, and slots[first..] <- none, two or five of (w, y), (y, y), (p, y), (p, p) and (w, p); nothing
+// if the slots are halted. Every thread scales what it reads of p anew and waits for none of z. The columns that
+// neighbours have sent are received here. The bound leaves a thread 64 registers: four blocks of 256 fit on a
+// multiprocessor.
 BOUNDED_KERNEL(1024, scale_multiply_and_sum, ScaledMatrix of, const real* p, real* z, real* y, const real* w,
        ScalarReduction into) {
     const uint32 sums = of.sums;

@@ -1,6 +1,4 @@
 // Lines of finest levels with too few points to keep a GPU busy by long chunks.
-#include "common.cuh"
-#include "level.cuh"
 #include "lines.cuh"
 
 RELAX(relax_eta_compact_short, false, SHORT_CHUNK, true, false, SECTION)

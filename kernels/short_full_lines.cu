@@ -1,7 +1,5 @@
-// Lines of other levels with too few points to keep a GPU busy by long chunks: those of either storage together take twice
-// as long to compile.
-#include "common.cuh"
-#include "level.cuh"
+// Lines of other levels with too few points to keep a GPU busy by long chunks: those of either storage together take
+// twice as long to compile.
 #include "lines.cuh"
 
 RELAX(relax_eta_full_short, false, SHORT_CHUNK, false, false, SECTION)

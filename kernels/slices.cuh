@@ -1,9 +1,7 @@
-// Rows that a warp takes together, waiting for values that other warps find at the same time.
-//
-// A slice holds 32 consecutive rows of the schedule, one for each lane: entry k of the row of lane l has the place
-// start + 32 k + l, so that a warp reads 32 entries in one transaction. A slice with a long row has its rows one
-// after another instead, and the warp takes long rows together. Whether a row is long does not depend on the
-// others of the slice: a row is summed in the same way in any order of the rows.
+// Rows that a warp takes together, waiting for values that other warps find at the same time. A slice holds 32
+// consecutive rows, one for each lane: entry k of the row of lane l has the place start + 32 k + l. A slice with a long
+// row has its rows one after another instead, and the warp takes long rows together. Whether a row is long does not
+// depend on the others: it is summed in the same way in any order of the rows.
 #pragma once
 
 #include "common.cuh"
@@ -88,9 +86,8 @@ __device__ inline void keep_pivot(const PivotRows& to, uint64 place, uint32 row,
         atomicMin(to.first, uint64(row));
 }
 
-// Calls work(slice) for all slices, each once: a block draws as many at a time as it has warps. Work is handed out
-// by an atomic counter, so that every lower-numbered slice has already started; this is what makes waiting for it
-// free of deadlocks, and blockIdx gives no such guarantee. The next number is drawn while the warps work.
+// Calls work(slice) for all slices, each once: a block draws as many at a time as it has warps, the next ones while
+// they work. Every lower-numbered slice has started then, so that waiting for it is free of deadlocks.
 template <class Work>
 __device__ void for_drawn_slices(uint64 slices, uint32* ticket, Work work) {
     __shared__ uint32 drawn[2];

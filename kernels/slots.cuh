@@ -1,6 +1,5 @@
 // Slots, the scalars of a Krylov method on the device: coefficients from them, steps by these, and sums that they take.
 #pragma once
-#include "common.cuh"
 #include "peers.cuh"
 
 // factor * slot * slot / (slot * slot), the four slots packed into bytes, the first lowest.
@@ -73,9 +72,8 @@ __device__ inline bool halt(double* slots, const double* known, const HaltCondit
     return false;
 }
 
-// slots[first..] <- `count` results, by one thread, and what follows unless these are `plain` values and no slots;
-// `known` are the slots with the results. Unless a condition holds before, slots follow from others, one is logged,
-// and further conditions are tried.
+// slots[first..] <- `count` results, by one thread; `known` are the slots with them. Unless they are `plain` values, or
+// a condition holds before, slots follow from others, one is logged, and further conditions are tried.
 __device__ inline void end(const ScalarReduction& into, uint32 count, double* known) {
     double* const slots = into.slots;
     for (uint32 k = 0; k < count; ++k) slots[into.first + k] = known[into.first + k];

@@ -1,13 +1,10 @@
-// Xi-lines of levels in bands, solved across the borders: the truncated SPIKE algorithm (theory,
-// section 6).
+// Xi-lines of levels in bands, solved across the borders: the truncated SPIKE algorithm (theory, section 6).
 //
-// A band solves its piece of a line for what stands beyond its ends before. Where that changes by d,
-// the solution changes by -S d: W = A^-1 (P at the first point) for the end before the piece, V = A^-1
-// (N at the last one) for the end after it. Both decay from their border on. The piece and the one
-// beside it are coupled by the tips of their spikes alone, since the other ends are far.
-#include "common.cuh"
+// A band solves its piece of a line for what stood beyond its ends before. Where that changes by d, the solution
+// changes by -S d: W = A^-1 (P at the first point) for the end before the piece, V = A^-1 (N at the last one) for the
+// end after it. Both decay from their border on, so that the pieces beside a border are coupled by the tips of their
+// spikes alone.
 #include "level.cuh"
-#include "peers.cuh"
 #include "halo.cuh"
 
 // Shares of d that change the solution by less are left out.
@@ -39,8 +36,7 @@ __device__ void in_turn(uint32 count, const Load& load, const Step& step) {
 
 // The spike of a line: V from its last point on (`after`), or W from its first. Returns the points it reaches, of
 // `columns` at most.
-template <bool COMPACT>
-__device__ uint32 make_spike(const Line<true, COMPACT>& line, bool after, uint32 columns, Block* spike) {
+__device__ uint32 make_spike(const LineOf<true, AnyOperator>& line, bool after, uint32 columns, Block* spike) {
     Block value = diagonal(-1);
     uint32 reach = 0;
     auto load = [&](uint32 k) {
@@ -68,25 +64,16 @@ __device__ uint32 make_spike(const Line<true, COMPACT>& line, bool after, uint32
     return reach;
 }
 
-template <bool COMPACT>
-__device__ void make_spikes_of(const LevelLayout& layout, uint32 columns, real* values, Block* spikes, uint32* reach) {
+// Spikes of all lines, `columns` blocks each, and how far they reach. One thread a spike.
+KERNEL(make_spikes, LevelLayout layout, uint32 columns, real* a, real* spikes, uint32* reach) {
     const uint64 k = thread_index();
     if (k >= 2 * uint64(layout.mj)) return;
     const bool after = k >= layout.mj;
-    Line<true, COMPACT> line;
-    line.layout = layout;
-    line.a = operator_of<COMPACT>(layout, values);
-    line.number = uint32(k - after * uint64(layout.mj));
-    Block* spike = spikes + k * columns;
+    const uint32 number = uint32(k - after * uint64(layout.mj));
+    const LineOf<true, AnyOperator> line = {layout, any_operator_of(layout, a), number};
     reach[k] = 0;
-    if (layout.edges & (after ? EDGE_EAST : EDGE_WEST)) reach[k] = make_spike(line, after, columns, spike);
-}
-
-// Spikes of all lines, `columns` blocks each, and how far they reach. One thread a spike.
-KERNEL(make_spikes, LevelLayout layout, uint32 columns, real* a, real* spikes, uint32* reach) {
-    Block* const blocks = reinterpret_cast<Block*>(spikes);
-    if (layout.compact()) make_spikes_of<true>(layout, columns, a, blocks, reach);
-    else make_spikes_of<false>(layout, columns, a, blocks, reach);
+    if (layout.edges & (after ? EDGE_EAST : EDGE_WEST))
+        reach[k] = make_spike(line, after, columns, reinterpret_cast<Block*>(spikes) + k * columns);
 }
 
 // Changes of the points at a border: the last one before it by l, the first one after it by r, if their pieces
@@ -109,9 +96,8 @@ struct Reached {
     Block before, after;
 };
 
-// u of the lines of one colour, solved piece by piece, <- that of the whole lines; and beyond the outer
-// columns, whose former values are in own_old. One block per line, in the order of their start, a thread
-// per border. Values that do not depend on the neighbours are loaded before the wait for them.
+// u of the lines of one colour, solved piece by piece, <- that of the whole lines, beyond the outer columns too, whose
+// former values are in own_old. One block a line, in the order of their start, a thread a border.
 KERNEL(join_lines, LevelLayout layout, uint32 colour, uint32 columns,
        const real* spikes, const uint32* reach, const real* tips, const real* own_old,
        real* u_values, HaloColumns halo) {

@@ -1,12 +1,10 @@
 // Products with an ELL matrix of the nine-point stencil: two rows, x and y, belong to a point of the grid; slot k
 // of row r has the place k * slot_stride + r, and the columns follow from the point's place.
 #pragma once
-#include "common.cuh"
 #include "numbers.cuh"
 
 // Columns of the nine-point stencil on mi x mj points: neighbour by neighbour from SW to NE, own variable first.
-// Couplings that do not exist at an edge are left out and the following ones have lower slot numbers, so that slot
-// numbers depend on the position of the point.
+// Couplings that do not exist at an edge are left out and the following ones have lower slot numbers.
 struct Stencil {
     uint32 mi, mj;
     uint32 edges;
@@ -60,9 +58,8 @@ __device__ inline void add_both(Pair& sum, const Pair (&v)[2], Pair u) {
     add_own(sum, v[1], pair(u.y, u.x));
 }
 
-// sum + the row of point (i, j) of A times the vector whose value at a point is x(point), for a matrix with the
-// nine-point pattern; the columns follow from the stencil and are not read. Neighbours of another
-// piece of the grid are left to `add_beyond`. Absent couplings are zero, so that no load waits for a branch.
+// sum + the row of point (i, j) of A, with the nine-point pattern, times the vector whose value at a point is x(point).
+// Neighbours of another piece are left to `add_beyond`. Absent couplings are zero, so that no load waits for a branch.
 template <class Vector>
 __device__ inline Pair nine_points(const Stencil& at, const real* values, uint32 i, uint32 j, Pair sum,
                                    const Vector& x) {
@@ -119,8 +116,8 @@ __device__ inline Pair beyond_by_ten_numbers(const Stencil& at, const real* valu
     return (last ? sides.after : sides.before) * beyond(j) + a.corner() * (last ? above - below : below - above);
 }
 
-// sum + what the column beyond the last one, or before the first, gives to the point of row j in that column;
-// beyond(row) is the vector there.
+// sum + what the column beyond the last one, or before the first, gives to the point of row j; beyond(row) is the
+// vector there.
 template <class Beyond>
 __device__ inline Pair add_beyond(const Stencil& at, const real* values, uint32 j, bool last, Pair sum,
                                   const Beyond& beyond) {

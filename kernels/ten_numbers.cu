@@ -1,6 +1,5 @@
 // Products of the matrices that most cases have: by ten numbers a point, and of the wall columns. Other matrices are in
 // matrix.cu, which takes longer to compile.
-#include "common.cuh"
 #include "stencil.cuh"
 
 // y <- A x, or y + A x, for a matrix by ten numbers a point. One thread a point.

@@ -1,9 +1,7 @@
-// DILU of the nine-point pattern within tiles of 32 x 32 points; couplings between tiles are
-// dropped. One warp a tile.
+// DILU of the nine-point pattern within tiles of 32 x 32 points; couplings between tiles are dropped. One warp a tile.
 //
-// Points with the same i + 2j make a level and do not wait for each other: at most 16. A tile's
-// factors are stored level after level, so that a warp reads them in one piece: entry e of variable
-// v of the point at place p of tile t at ((e * tiles + t) * 1024 + p) * 2 + v.
+// Points with the same i + 2j make a level, at most 16. Factors are stored level after level, so that a warp reads them
+// in one piece: entry e of variable v of the point at place p of tile t at ((e * tiles + t) * 1024 + p) * 2 + v.
 #include "common.cuh"
 
 #define LEVELS (3 * POINT_TILE - 2)
@@ -205,27 +203,20 @@ KERNEL(solve_tiles, uint32 mi, uint32 mj, uint64 tiles, const real* values, cons
     }
 
     start = POINT_TILE * POINT_TILE;
+    auto fetch_before = [&](uint32 level) {
+        const Level before(level - 1);
+        start -= before.size();
+        if (nth >= before.size()) return;
+        fetch(tile, values, LOWER, start + nth, v, next);
+        next_pivot = values[tile.at(DIAGONAL, start + nth, v)];
+    };
+    fetch_before(LEVELS);
     for (uint32 level = LEVELS; level-- > 0;) {
         const Level points(level);
-        // Only the last level was not fetched by the one after it.
-        if (level + 1 == LEVELS) {
-            start -= points.size();
-            if (nth < points.size()) {
-                fetch(tile, values, LOWER, start + nth, v, next);
-                next_pivot = values[tile.at(DIAGONAL, start + nth, v)];
-            }
-        }
 #pragma unroll
         for (uint32 e = 0; e < LOWER; ++e) entries[e] = next[e];
         pivot = next_pivot;
-        if (level > 0) {
-            const Level before(level - 1);
-            start -= before.size();
-            if (nth < before.size()) {
-                fetch(tile, values, LOWER, start + nth, v, next);
-                next_pivot = values[tile.at(DIAGONAL, start + nth, v)];
-            }
-        }
+        if (level > 0) fetch_before(level);
         __syncwarp();
         if (nth >= points.size()) continue;
         const uint32 j = points.low + nth, at = frame_index(level - 2 * j, j) + v;

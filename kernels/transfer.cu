@@ -1,6 +1,4 @@
 // Transfer between two levels of multigrid.
-#include "common.cuh"
-#include "level.cuh"
 #include "transfer.cuh"
 
 RESTRICT(restrict_compact, true, ENDS)

@@ -1,13 +1,11 @@
 // Restriction of residuals and prolongation of corrections between two levels of multigrid.
 #pragma once
-#include "common.cuh"
 #include "level.cuh"
 
-// Coarse f <- R (f - A u - B d), coarse u <- 0. After a sweep the residual vanishes on the lines relaxed last, so
-// that those of parity `solved` are skipped (2: none): rows if both directions are coarsened, else columns. A
-// block leaves the residual around its coarse points in shared memory and combines it. The residual of column mi,
-// which belongs to another band, is in `beside`. Blocks at the border of a band skip none: there the ghost values
-// have changed since.
+// Coarse f <- R (f - A u - B d), coarse u <- 0. The residual vanishes on the lines relaxed last, so that those of
+// parity `solved` are skipped (2: none; none at the border of a band either, whose ghost values have changed since):
+// rows if both directions are coarsened, else columns. A block leaves the residual around its coarse points in shared
+// memory and combines it. That of column mi, which belongs to another band, is in `beside`.
 template <bool COMPACT, Walls WALLS>
 __device__ void restrict_residual(const LevelLayout& fine, real* values, const real* fine_f, const real* fine_u,
                                   uint32 solved, const real* beside, const LevelLayout& coarse, real* coarse_f,
@@ -43,7 +41,7 @@ __device__ void restrict_residual(const LevelLayout& fine, real* values, const r
         if (i == fine.mi && fine.wraps()) i = 0;
         const bool there = i < fine.mi && j < fine.mj;
         Pair r = pair(0, 0);
-        if (there) r = residual<COMPACT, WALLS>(fine, a, f, u, i, j);
+        if (there) r = residual<WALLS>(fine, a, f, u, i, j);
         if (i == fine.mi && fine.goes_on() && j < fine.mj) r = reinterpret_cast<const Pair*>(beside)[j];
         residuals[row][column] = r;
     }
@@ -74,10 +72,9 @@ __device__ void restrict_residual(const LevelLayout& fine, real* values, const r
         restrict_residual<COMPACT, WALLS>(fine, a, f, u, solved, beside, coarse, coarse_f, coarse_u);             \
     }
 
-// Fine u <- u + P coarse u; wall terms are prolonged along xi alone: an odd fine point takes its coarse point, an
-// even one the mean of the coarse points on both sides. Fine column 0 is coarse column `start`; `wraps` says
-// whether the first and the last of the coarse points are neighbours. Ghost columns get the values that they get
-// in their own bands.
+// Fine u <- u + P coarse u, wall terms along xi alone: an odd fine point takes its coarse point, an even one the mean
+// of those on both sides. Fine column 0 is coarse column `start`; `wraps` says whether the first and the last coarse
+// point are neighbours. Ghost columns get the values that they get in their own bands.
 template <Walls WALLS>
 struct Prolong {
     LevelLayout fine, coarse;

@@ -1,6 +1,4 @@
 // Lines of transposed equations.
-#include "common.cuh"
-#include "level.cuh"
 #include "lines.cuh"
 
 RELAX(relax_eta_transposed, false, LINE_CHUNK, false, true, SECTION)

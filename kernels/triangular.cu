@@ -1,16 +1,14 @@
-// Incomplete factors M = (I + L)(D + U) in slices, and their triangular solves.
+// Incomplete factors M = (I + L)(D + U) in slices, and their triangular solves. With w = D^-1 y these are
 //
-// Neither L nor U is scaled: with w = D^-1 y the solves are
 //   w_i = (r_i - sum of l_ij w_j) / D_i,   z_i = w_i - (sum of u_ij z_j) / D_i,
-// where l_ij is the entry before its division by D_j: that of A itself for DILU. Rows of L come in one
-// order, those of U in another; w and D^-1 are kept in the first, z in the second.
 //
-// A value of w or z that has no bit set is not known yet. Each solve leaves the values of the other
-// unknown, and its tickets at zero, so that no launch is needed to make room for the next.
+// where l_ij is the entry before its division by D_j: that of A itself for DILU. Rows of L come in one order, as w and
+// D^-1, those of U in another, as z. A value without a bit set is not known yet. Each solve leaves the values of the
+// other unknown, and its tickets at zero.
 #include "fold.cuh"
 
-// source <- where an entry comes from that is read from the lower triangle alone; missed grows by the
-// entries without a partner across the diagonal. One thread a row.
+// source <- the place of each entry if the lower triangle alone is read; missed grows by the entries without a partner.
+// One thread a row.
 KERNEL(mirror_entries, uint64 rows, const uint32* row_start, const uint32* columns, uint32* source,
        uint32* missed) {
     const uint64 row = thread_index();
@@ -23,9 +21,8 @@ KERNEL(mirror_entries, uint64 rows, const uint32* row_start, const uint32* colum
     }
 }
 
-// to <- entries left of the diagonal, or right of it if `upper`; products, if there are any, <- those of
-// L o U^T: a_ij a_ji, zero where one of them is absent (Wang and Liu 2022). A warp per unit, `lanes` lanes per
-// row.
+// to <- entries left of the diagonal, or right of it if `upper`; products, if there are any, <- a_ij a_ji, zero where
+// one is absent (Wang and Liu 2022). A warp a unit, `lanes` lanes a row.
 KERNEL(take_side, uint32 lanes, uint32 upper, const uint32* order, SplitPattern pattern, const real* a,
        SliceRows slices, real* to, real* products) {
     const uint64 number = thread_index() / WARP;
@@ -62,11 +59,8 @@ __device__ void dilu_rows(const Unit& unit, const uint32* columns, const real* p
         present = at < pattern.row_start[row + 1] && pattern.columns[at] == row;
         if (present) diagonal = a[at] * scale;
     }
-    const Weighted fold = {products};
-    fold_rows<WAIT, TEAMS>(unit.row, unit.lanes, columns, fold, to.inverse,
-                           [&](real sum) {
-        keep_pivot(to, place, row, present ? diagonal - sum : real(0));
-    });
+    fold_rows<WAIT, TEAMS>(unit.row, unit.lanes, columns, Weighted{products}, to.inverse,
+                           [&](real sum) { keep_pivot(to, place, row, present ? diagonal - sum : real(0)); });
 }
 
 // Forward substitution for the rows of a unit. Also resets z to "not known" (0) for the backward substitution, as
@@ -80,16 +74,13 @@ __device__ void lower_rows(const Unit& unit, const uint32* columns, const real* 
         right = r[order[place]];
         factor = vectors.inverse[place];
     }
-    const Weighted fold = {lower};
-    fold_rows<WAIT, TEAMS>(unit.row, unit.lanes, columns, fold, vectors.w,
-                           [&](real sum) {
+    fold_rows<WAIT, TEAMS>(unit.row, unit.lanes, columns, Weighted{lower}, vectors.w, [&](real sum) {
         store_relaxed(vectors.w + place, known((right - sum) * factor));
         vectors.z[place] = 0;
     });
 }
 
-// Backward substitution for the rows of a unit; resets w, at place inner[k], to "not known". `out` gets z by the
-// rows of A.
+// Backward substitution for the rows of a unit; resets w to "not known". `out` gets z by the rows of A.
 template <bool WAIT, bool TEAMS>
 __device__ void upper_rows(const Unit& unit, const uint32* columns, const real* upper,
                            const uint32* order, const uint32* inner, const SolveVectors& vectors,
@@ -103,9 +94,7 @@ __device__ void upper_rows(const Unit& unit, const uint32* columns, const real* 
         factor = vectors.inverse[from];
         row = order[place];
     }
-    const Weighted fold = {upper};
-    fold_rows<WAIT, TEAMS>(unit.row, unit.lanes, columns, fold, vectors.z,
-                           [&](real sum) {
+    fold_rows<WAIT, TEAMS>(unit.row, unit.lanes, columns, Weighted{upper}, vectors.z, [&](real sum) {
         const real value = right - factor * sum;
         store_relaxed(vectors.z + place, known(value));
         out[row] = value;
@@ -113,8 +102,8 @@ __device__ void upper_rows(const Unit& unit, const uint32* columns, const real* 
     });
 }
 
-// Calls work(slice, first, last) for the slices of all levels, level after level: the rows of a level
-// are first..last. Several levels in one block alone.
+// Calls work(slice, first, last) for the slices of all levels: the rows of a level are first..last. Several in one
+// block alone.
 template <class Work>
 __device__ void for_levels(const LevelRange& levels, Work work) {
     const uint64 warp = thread_index() / WARP, warps = thread_count() / WARP;
@@ -127,10 +116,10 @@ __device__ void for_levels(const LevelRange& levels, Work work) {
 }
 
 // Three kernels that call of_unit<WAIT, TEAMS>(unit, own...) for all rows. Rows that wait for their own entries are
-// drawn in their order: with `flags` by blocks, for rows sorted by level, of which a team of `lanes` lanes takes each;
-// with `slim` by warps, for rows in natural order, of which those that can be worked on are far apart, so that many
-// must be under way. With `levels` the rows of a level wait for the launch of the level before. DRAWN is the ticket
-// that they draw from; the ticket CLEARED starts at zero again in the next launch, if it is another.
+// drawn in their order: with `flags` by blocks, a team of `lanes` lanes a row, for rows sorted by level; with `slim` by
+// warps, for rows in natural order, of which many must be under way. With `levels` the rows of a level wait for the
+// launch of the level before. DRAWN is the ticket that they draw from; the ticket CLEARED is zero again in the next
+// launch, if it is another.
 #define OF_ALL_ROWS(...) __VA_ARGS__
 #define TRIANGULAR(flags, slim, levels, of_unit, DRAWN, CLEARED, PARAMETERS, OWN)                                 \
     BOUNDED_KERNEL(256, flags, SliceRows slices, PARAMETERS, uint32* tickets, uint32 lanes) {                  \
@@ -165,9 +154,8 @@ TRIANGULAR(upper_flags, upper_slim, upper_levels, upper_rows, 1, 0,
                        SolveVectors vectors, real* out),
            OF_ALL_ROWS(columns, upper, order, inner, vectors, out))
 
-// z <- M^-1 r within tiles of rows, whose couplings with each other are dropped: a warp a tile, which
-// keeps its values in shared memory and takes its rows, a slice at a time, in natural order and back.
-// Rows of U come last row first.
+// z <- M^-1 r within tiles of rows, whose couplings with each other are dropped: a warp a tile, which keeps its values
+// in shared memory and takes its rows, a slice at a time, in natural order and back. Rows of U come last row first.
 
 KERNEL(solve_row_tiles, SliceRows below, const uint32* columns, const real* lower, SliceRows above,
        const uint32* upper_columns, const real* upper, const real* inverse, const real* r, real* z) {
@@ -185,8 +173,7 @@ KERNEL(solve_row_tiles, SliceRows below, const uint32* columns, const real* lowe
         const uint64 place = slice * WARP + lane;
         const real right = row.mine ? r[place] : real(0);
         const real factor = row.mine ? inverse[place] : real(0);
-        const Weighted fold = {lower};
-        fold_rows<true, false, SharedMemory>(row, 1, columns, fold, own - first, [&](real sum) {
+        fold_rows<true, false, SharedMemory>(row, 1, columns, Weighted{lower}, own - first, [&](real sum) {
             SharedMemory::store(own + (place - first), known((right - sum) * factor));
         });
         __syncwarp();
@@ -212,8 +199,7 @@ KERNEL(solve_row_tiles, SliceRows below, const uint32* columns, const real* lowe
             SharedMemory::store(own + (place - from), real(0));
         }
         __syncwarp();
-        const Weighted fold = {upper};
-        fold_rows<true, false, SharedMemory>(row, 1, upper_columns, fold, own - from, [&](real sum) {
+        fold_rows<true, false, SharedMemory>(row, 1, upper_columns, Weighted{upper}, own - from, [&](real sum) {
             const real value = right - factor * sum;
             SharedMemory::store(own + (place - from), known(value));
             z[rows - 1 - place] = value;

@@ -1,5 +1,5 @@
-// The reduced system of the wall terms: block-tridiagonal along the wall, with three blocks a
-// point: inverse pivot D, D U, and L.
+// The reduced system of the wall terms: block-tridiagonal along the wall, three blocks a point: inverse pivot D, D U,
+// and L.
 #include "common.cuh"
 
 // Row i of the tridiagonal matrix that gives these answers to the probes: the diagonal block and
@@ -15,9 +15,8 @@ __device__ inline void probed(const Pair* even_p, const Pair* even_q, const Pair
     centre = real(0.5) * (a + b);
 }
 
-// s <- factors of that matrix: D_i = (C_i - L_i D_{i-1} U_{i-1})^-1. first <- the first point
-// whose pivot is singular. One warp: its threads fetch the answers of the next points while one
-// eliminates, since the recurrence is short on arithmetic and long on memory.
+// s <- factors of that matrix: D_i = (C_i - L_i D_{i-1} U_{i-1})^-1. first <- the first point whose pivot is singular.
+// One warp: its threads fetch the answers of the next points while one eliminates.
 KERNEL(factor_wall, uint32 walls, const real* even_p, const real* even_q, const real* odd_p,
        const real* odd_q, real* s, uint64* first) {
     __shared__ Block centres[WARP], besides[WARP];

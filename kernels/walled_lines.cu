@@ -1,6 +1,4 @@
 // Lines of levels between two walls, and with walls at the ends of the xi-lines too.
-#include "common.cuh"
-#include "level.cuh"
 #include "lines.cuh"
 
 RELAX(relax_eta_compact_both, false, LINE_CHUNK, true, false, ENDS)

@@ -1,16 +1,15 @@
-// Transfer between two levels with walls at the ends of the xi-lines, of transposed equations, or in pieces of several ranks.
-#include "common.cuh"
-#include "level.cuh"
+// Transfer between two levels with walls at the ends of the xi-lines, of transposed equations, or in pieces of several
+// ranks.
 #include "transfer.cuh"
 
 RESTRICT(restrict_sides, false, SIDES)
 PROLONG(prolong_sides, SIDES)
 
-// Coarse f of a walled row of transposed equations, one for each block in y, whose fine residual is f - sum B^T u along the eta-line,
-// zero where the level has no `borders`: 1/8 1/4 1/8 of it along xi, or 1/4 1/2 1/4 where the level is
-// coarsened in xi alone, the transpose of the prolongation of wall terms. A warp has the columns around
-// SUMMED_POINTS coarse points, a thread each; the warps of a block share the rows. f of column mi, where the
-// level goes on in another band, is in `beside`, a value for each row.
+// Coarse f of a walled row of transposed equations, one for each block in y, whose fine residual is f - sum B^T u along
+// the eta-line, zero where the level has no `borders`: 1/8 1/4 1/8 of it along xi, or 1/4 1/2 1/4 where the level is
+// coarsened in xi alone, the transpose of the prolongation of wall terms. A warp has the columns around SUMMED_POINTS
+// coarse points, a thread each; the warps of a block share the rows. f of column mi, where the level goes on in another
+// band, is in `beside`, a value for each row.
 KERNEL(restrict_sums, LevelLayout fine, real* a, const uint32* borders, const real* f, const real* u,
        const real* beside, LevelLayout coarse, real* coarse_f) {
     __shared__ Pair parts[WALL_SUMS][WARP];

@@ -1,6 +1,4 @@
 // Xi-lines of large levels.
-#include "common.cuh"
-#include "level.cuh"
 #include "lines.cuh"
 
 RELAX(relax_xi_compact, true, LINE_CHUNK, true, false, SECTION)

@@ -84,11 +84,11 @@ impl<T: Real> CudaMatrix<T> {
         match self.pattern.structure() {
             of @ (Structure::NinePoint { mi, mj, periodic }
             | Structure::TenNumbers { mi, mj, periodic }) => {
-                let (product, halo) = match of {
-                    Structure::NinePoint { .. } => {
-                        (kernels::multiply_nine_point, kernels::add_halo)
-                    }
-                    _ => (kernels::multiply_ten_numbers, kernels::add_halo_by_ten_numbers),
+                let by_entries = matches!(of, Structure::NinePoint { .. });
+                let product = if by_entries {
+                    kernels::multiply_nine_point
+                } else {
+                    kernels::multiply_ten_numbers
                 };
                 let send = |columns| self.launch_exchange(backend, (None, x), columns);
                 let columns = self.send_columns(backend, send)?;
@@ -99,8 +99,8 @@ impl<T: Real> CudaMatrix<T> {
                 // The product of the band's own columns did not wait for those of others.
                 ranks.finish_columns(columns)?;
                 let [from, to] = [kept.start, kept.end].map(|column| (column / (2 * mi)) as u32);
-                let arguments = (grid, &self.values, columns, from, to, &*y);
-                launch!(backend => (halo)[T, LaunchShape::threads(2 * mj)](arguments))
+                let arguments = (u32::from(by_entries), &self.values, columns, from, to, &*y);
+                launch!(backend => add_halo[T, LaunchShape::threads(2 * mj)](grid, arguments))
             }
             // The wall columns have no column to skip.
             Structure::WallColumns { mi, walls, .. } => {

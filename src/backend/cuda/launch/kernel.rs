@@ -200,7 +200,7 @@ sources! {
         exchange_messages, gather_words,
     }
     Halo "halo.cu" BOTH NONE QUICK [common, numbers, level, peers, halo, stencil] {
-        exchange_columns, add_halo, add_halo_by_ten_numbers, exchange_residual,
+        exchange_columns, add_halo, exchange_residual,
     }
 }
 
