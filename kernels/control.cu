@@ -74,11 +74,11 @@ __device__ inline double smoothed(const Columns& columns, const double* row, uin
 }
 
 // variances <- (w0 (1 - exp(-s/d0)))^2 + (w1 (1 - exp(-s/d1)))^2, w0 and w1 being those of the column (theory eq. 8).
-KERNEL(smoothing_variances, ColumnsFields fields, uint32 nj, double near, double far, const double* widths,
+KERNEL(smoothing_variances, ColumnsFields fields, uint32 nj, double near, double far, const Vec* widths,
        const double* s, double* variances) {
     const uint64 k = thread_index(), n = fields.count;
     if (k >= n * nj) return;
-    const Vec width = reinterpret_cast<const Vec*>(widths)[k % n];
+    const Vec width = widths[k % n];
     const double a = width.x * expm1(-s[k] / near), b = width.y * expm1(-s[k] / far);
     variances[k] = a * a + b * b;
 }
@@ -171,10 +171,10 @@ KERNEL(frame_nodes, ColumnsFields fields, uint32 first, uint32 mi, uint32 nj, co
 }
 
 // u <- the unknown nodes of the frame; zero at points on walls, the amplitudes of their wall terms.
-KERNEL(first_guess, uint32 mi, uint32 mj, EquationState s, double* u) {
+KERNEL(first_guess, uint32 mi, uint32 mj, EquationState s, Vec* u) {
     const ThreadPoint at(mi);
     if (at.j >= mj) return;
     const uint64 node = (at.j + uint64(1)) * (uint64(mi) + 2) + at.i + 1;
     const bool held = s.walls_of(mi, mj, at.i, at.j);
-    reinterpret_cast<Vec*>(u)[at.k] = held ? Vec{0.0, 0.0} : Vec{s.x[node], s.y[node]};
+    u[at.k] = held ? Vec{0.0, 0.0} : Vec{s.x[node], s.y[node]};
 }

@@ -12,7 +12,7 @@ struct Judged : Extremes<1, 1 << 4> {
 // merits of all points (theory eq. 7) with these weights and with those that are kept; cells of the frame from column
 // `first` on whose area is not positive, a NaN being none; the smallest area.
 KERNEL(residual, uint32 mi, uint32 mj, uint32 first, EquationState s, double* merit_weights, const double* kept,
-       double* f, Reduction out) {
+       Vec* f, Reduction out) {
     const uint64 points = uint64(mi) * mj;
     double all[5] = {0.0, 0.0, 0.0, 0.0, infinity()};
     for (uint64 k = thread_index(); k < points; k += thread_count()) {
@@ -25,7 +25,7 @@ KERNEL(residual, uint32 mi, uint32 mj, uint32 first, EquationState s, double* me
         const Vec r = m.g22 * (m.xixi + c.x * m.xi) - 2.0 * m.g12 * m.xieta
                       + m.g11 * (m.etaeta + c.y * m.eta);
         const Vec scaled = weight * r;
-        reinterpret_cast<Vec*>(f)[k] = scaled;
+        f[k] = scaled;
         all[0] = larger(larger(all[0], fabs(scaled.x)), fabs(scaled.y));
         const double square = r.x * r.x + r.y * r.y;
         all[1] += merit * merit * square;
@@ -47,10 +47,10 @@ KERNEL(residual, uint32 mi, uint32 mj, uint32 first, EquationState s, double* me
 
 // Takes over the unknowns u: coordinates into the frame, amplitudes of wall terms from the points on one wall. A closed
 // frame repeats its outer columns, y being `shift` less in the first one and more in the last.
-KERNEL(load_state, uint32 mi, uint32 mj, uint32 edges, double shift, EquationState s, const double* u) {
+KERNEL(load_state, uint32 mi, uint32 mj, uint32 edges, double shift, EquationState s, const Vec* u) {
     const auto [k, i, j] = ThreadPoint(mi);
     if (j >= mj) return;
-    const double first = u[2 * k], second = u[2 * k + 1];
+    const auto [first, second] = u[k];
     if (const uint32 walls = s.walls_of(mi, mj, i, j)) {
 #pragma unroll
         for (uint32 side = 0; side < 4; ++side) {

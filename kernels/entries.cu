@@ -74,12 +74,12 @@ KERNEL(turn_level, LevelLayout layout, real* values, LevelLayout turned, uint32 
 }
 
 // Values of the turned level from those of the level, or `back`; where `of_walls`, of lines along walls alone.
-KERNEL(turn_values, LevelLayout layout, LevelLayout turned, uint32 mirrored, uint32 back, uint32 of_walls, real* values,
-       real* to) {
+KERNEL(turn_values, LevelLayout layout, LevelLayout turned, uint32 mirrored, uint32 back, uint32 of_walls, Pair* values,
+       Pair* to) {
     each_point(layout, [=](uint32 i, uint32 j) {
         if (of_walls && !layout.along_wall(i)) return;
-        Pair& own = reinterpret_cast<Pair*>(values)[j * layout.row() + layout.column(i)];
-        Pair& other = reinterpret_cast<Pair*>(to)[turned_row(i, layout.mi, mirrored) * turned.row() + turned.column(j)];
+        Pair& own = values[j * layout.row() + layout.column(i)];
+        Pair& other = to[turned_row(i, layout.mi, mirrored) * turned.row() + turned.column(j)];
         (back ? own : other) = back ? other : own;
     });
 }

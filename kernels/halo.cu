@@ -40,14 +40,14 @@ KERNEL(exchange_columns, ExchangedColumns of, HaloColumns columns) {
 // after the last give to a product, which have been sent by an earlier launch; of them rows before `from` and from `to`
 // on count as zero. One thread a point of both columns.
 KERNEL(add_halo, uint32 mi, uint32 mj, uint32 edges, uint32 by_entries, const real* values, HaloColumns columns,
-       uint32 from, uint32 to, real* y) {
+       uint32 from, uint32 to, Pair* y) {
     const Stencil at = {mi, mj, edges};
     const HaloExchange exchange = halo_exchange(columns, edges, mj);
     const uint64 k = thread_index();
     const bool last = k >= mj;
     if (k >= 2 * uint64(mj) || !exchange.receives(last)) return;
     const uint32 j = uint32(k - last * mj);
-    Pair* result = reinterpret_cast<Pair*>(y) + uint64(j) * mi + (last ? mi - 1 : 0);
+    Pair* result = y + uint64(j) * mi + (last ? mi - 1 : 0);
     auto beyond = [&](uint32 row) {
         return row < from || row >= to ? pair(0, 0) : exchange.receive(last, row);
     };
@@ -58,15 +58,14 @@ KERNEL(add_halo, uint32 mi, uint32 mj, uint32 edges, uint32 by_entries, const re
 // The residual f - A u - B d of column 0, sent west; stores that of the column after the last one. Zeros
 // are sent east, so that exchanges are counted alike on both sides. Of walled rows of transposed equations
 // f alone is sent: the restriction adds the other terms of its sum.
-KERNEL(exchange_residual, LevelLayout layout, real* values, const real* f, const real* u, HaloColumns columns) {
+KERNEL(exchange_residual, LevelLayout layout, real* values, const Pair* f, const Pair* u, HaloColumns columns) {
     const HaloExchange exchange = halo_exchange(columns, layout.edges, layout.mj);
     const uint64 j = row_of_thread(exchange);
     if (j >= layout.mj) return;
     if (exchange.sends(0)) {
         const AnyOperator a = any_operator_of(layout, values);
-        const Pair *right = reinterpret_cast<const Pair*>(f), *solution = reinterpret_cast<const Pair*>(u);
-        exchange.send(0, uint32(j), layout.sums(uint32(j)) ? right[j * layout.row() + layout.column(0)]
-                                                           : residual(layout, a, right, solution, 0, uint32(j)));
+        exchange.send(0, uint32(j), layout.sums(uint32(j)) ? f[j * layout.row() + layout.column(0)]
+                                                           : residual(layout, a, f, u, 0, uint32(j)));
     }
     if (exchange.sends(1)) exchange.send(1, uint32(j), pair(0, 0));
     for (uint32 side = 0; side < 2; ++side)

@@ -40,8 +40,8 @@ struct Runs : RunsFields {
 // U_k with D_k = A_k - L_k W_{k-1} and V_k = E_k^-1 L_k with E_k = A_k - U_k V_{k+1}; B and C.
 enum RowSlot { BEFORE, OWN, AFTER, FROM_FIRST, FROM_LAST, TO_BEFORE, TO_AFTER };
 
-__device__ inline Block* row_blocks(real* rows, uint32 points, uint32 k, uint32 slot) {
-    return reinterpret_cast<Block*>(rows) + (uint64(k) * ROW_BLOCKS + slot) * points * points;
+__device__ inline Block* row_blocks(Block* rows, uint32 points, uint32 k, uint32 slot) {
+    return rows + (uint64(k) * ROW_BLOCKS + slot) * points * points;
 }
 
 __device__ inline bool is_zero(const Block& a) { return a.xx == 0 && a.xy == 0 && a.yx == 0 && a.yy == 0; }
@@ -73,7 +73,7 @@ __device__ inline Block coupling(const LevelLayout& layout, const Operator<false
 }
 
 // The blocks L, A and U of all rows. One thread for each 2x2 block of them.
-KERNEL(gather_columns, LevelLayout layout, real* values, real* rows) {
+KERNEL(gather_columns, LevelLayout layout, real* values, Block* rows) {
     const ColumnBlocks columns = {layout};
     const uint32 points = columns.points(), size = points * points;
     const uint64 nth = thread_index();
@@ -96,7 +96,7 @@ struct Elimination {
         : points(points), row(threadIdx.x / points), column(threadIdx.x % points), live(row < points) {}
 
     // The own block of a matrix.
-    __device__ Block block(real* rows, uint32 k, uint32 slot) const {
+    __device__ Block block(Block* rows, uint32 k, uint32 slot) const {
         return live ? row_blocks(rows, points, k, slot)[threadIdx.x] : diagonal(0);
     }
     // sum - a b of matrices of which each thread has its block.
@@ -130,7 +130,7 @@ struct Elimination {
 
 // Eliminates the rows of a run from the first one on, or from the last one on: W_k or V_k of each row. bad <- 1 if a
 // value is not finite. One block of threads for each way and run.
-BOUNDED_KERNEL(INVERSE_THREADS, eliminate_columns, Runs runs, real* rows, uint32* bad) {
+BOUNDED_KERNEL(INVERSE_THREADS, eliminate_columns, Runs runs, Block* rows, uint32* bad) {
     const Elimination of(runs.points);
     const bool back = blockIdx.x == 1;
     const uint32 first = blockIdx.y * (runs.length + 1), count = runs.end(first) - first;
@@ -159,7 +159,7 @@ BOUNDED_KERNEL(INVERSE_THREADS, eliminate_columns, Runs runs, real* rows, uint32
 // The columns of the inverse G of a run for the points of a block p: G_pp = (A_p - L_p W_{p-1} - U_p V_{p+1})^-1, and
 // from there G_kp = -V_k G_{k-1,p} to the last row or, by another block of threads, G_kp = -W_k G_{k+1,p} to the first
 // one. From -1 in place of G_pp at a separator p, B of the rows after it and C of those before follow so.
-BOUNDED_KERNEL(INVERSE_THREADS, invert_columns, Runs runs, real* rows, real* inverse, uint32* bad) {
+BOUNDED_KERNEL(INVERSE_THREADS, invert_columns, Runs runs, Block* rows, Block* inverse, uint32* bad) {
     const uint32 p = blockIdx.x, points = runs.points;
     const Elimination of(points);
     const bool back = blockIdx.y == 1, separates = runs.separates(p);
@@ -168,7 +168,7 @@ BOUNDED_KERNEL(INVERSE_THREADS, invert_columns, Runs runs, real* rows, real* inv
     const uint32 end = separates ? (p + 1 < runs.count ? runs.end(p + 1) : p + 1) : runs.end(p);
     Block g = diagonal(of.row != of.column ? 0 : separates ? -1 : 1);
     const uint64 across = uint64(runs.length) * points;
-    Block* const to = reinterpret_cast<Block*>(inverse) + runs.inverse(p) + of.row * across + (p - first) * points + of.column;
+    Block* const to = inverse + runs.inverse(p) + of.row * across + (p - first) * points + of.column;
     auto store = [&](uint32 k) {
         if (!of.live) return;
         if (separates)
@@ -200,7 +200,7 @@ BOUNDED_KERNEL(INVERSE_THREADS, invert_columns, Runs runs, real* rows, real* inv
 
 // The blocks L, A or U of the equations of a separator k after the runs have been eliminated:
 // -L_k B_{k-1}, A_k - L_k W_{k-1} - U_k V_{k+1}, -U_k C_{k+1}. A block of threads for each.
-BOUNDED_KERNEL(INVERSE_THREADS, reduce_columns, Runs runs, real* rows, real* reduced) {
+BOUNDED_KERNEL(INVERSE_THREADS, reduce_columns, Runs runs, Block* rows, Block* reduced) {
     const Elimination of(runs.points);
     const uint32 nth = blockIdx.x, k = runs.separator(nth), slot = blockIdx.y;
     Block sum = slot == OWN ? of.block(rows, k, OWN) : diagonal(0);
@@ -224,58 +224,54 @@ __device__ inline Pair warp_product(const Block* m, uint32 count, const Value& v
 }
 
 // u <- G f in the runs, the wall terms too. One warp a point.
-KERNEL(apply_inverse, LevelLayout layout, Runs runs, const real* inverse, const real* f, real* u) {
+KERNEL(apply_inverse, LevelLayout layout, Runs runs, const Block* inverse, const Pair* f, Pair* u) {
     const ColumnBlocks columns = {layout};
     const uint32 nth = uint32(thread_index() / WARP), k = nth / runs.points;
     if (k >= runs.count || runs.separates(k)) return;
     const uint32 first = runs.first(k) * runs.points;
-    const Block* const row =
-        reinterpret_cast<const Block*>(inverse) + runs.inverse(k) + uint64(nth - first) * runs.length * runs.points;
-    const Pair sum = warp_product(row, (runs.end(k) - runs.first(k)) * runs.points, [&](uint32 q) {
-        return reinterpret_cast<const Pair*>(f)[columns.place(first + q)];
-    });
-    if (threadIdx.x % WARP == 0) reinterpret_cast<Pair*>(u)[columns.place(nth)] = sum;
+    const Block* const row = inverse + runs.inverse(k) + uint64(nth - first) * runs.length * runs.points;
+    const Pair sum = warp_product(row, (runs.end(k) - runs.first(k)) * runs.points,
+                                  [&](uint32 q) { return f[columns.place(first + q)]; });
+    if (threadIdx.x % WARP == 0) u[columns.place(nth)] = sum;
 }
 
 // right <- f - L y - U y at the separators, with y = u in the runs beside. One warp a point.
-KERNEL(reduce_right, LevelLayout layout, Runs runs, real* rows, const real* f, const real* u, real* right) {
+KERNEL(reduce_right, LevelLayout layout, Runs runs, Block* rows, const Pair* f, const Pair* u, Pair* right) {
     const ColumnBlocks columns = {layout};
     const uint32 nth = uint32(thread_index() / WARP), points = runs.points, l = nth % points;
     if (nth >= runs.separators() * points) return;
     const uint32 k = runs.separator(nth / points);
     auto product = [&](uint32 slot, uint32 beside) {
-        return warp_product(row_blocks(rows, points, k, slot) + l * points, points, [&](uint32 q) {
-            return reinterpret_cast<const Pair*>(u)[columns.place(beside * points + q)];
-        });
+        return warp_product(row_blocks(rows, points, k, slot) + l * points, points,
+                            [&](uint32 q) { return u[columns.place(beside * points + q)]; });
     };
-    Pair sum = reinterpret_cast<const Pair*>(f)[columns.place(k * points + l)] - product(BEFORE, k - 1);
+    Pair sum = f[columns.place(k * points + l)] - product(BEFORE, k - 1);
     if (k + 1 < runs.count) sum = sum - product(AFTER, k + 1);
-    if (threadIdx.x % WARP == 0) reinterpret_cast<Pair*>(right)[nth] = sum;
+    if (threadIdx.x % WARP == 0) right[nth] = sum;
 }
 
 // u <- the solution at the separators, by the inverse of their equations. One warp a point.
-KERNEL(apply_reduced, LevelLayout layout, Runs runs, const real* inverse, const real* right, real* u) {
+KERNEL(apply_reduced, LevelLayout layout, Runs runs, const Block* inverse, const Pair* right, Pair* u) {
     const ColumnBlocks columns = {layout};
     const uint32 nth = uint32(thread_index() / WARP), points = runs.points, count = runs.separators() * points;
     if (nth >= count) return;
-    const Block* const row = reinterpret_cast<const Block*>(inverse) + runs.inverses() + uint64(nth) * count;
-    const Pair sum = warp_product(row, count, [&](uint32 q) { return reinterpret_cast<const Pair*>(right)[q]; });
+    const Block* const row = inverse + runs.inverses() + uint64(nth) * count;
+    const Pair sum = warp_product(row, count, [&](uint32 q) { return right[q]; });
     const uint32 k = runs.separator(nth / points);
-    if (threadIdx.x % WARP == 0) reinterpret_cast<Pair*>(u)[columns.place(k * points + nth % points)] = sum;
+    if (threadIdx.x % WARP == 0) u[columns.place(k * points + nth % points)] = sum;
 }
 
 // u <- u - B x_s - C x_t in the runs. One warp a point.
-KERNEL(correct_runs, LevelLayout layout, Runs runs, real* rows, real* u) {
+KERNEL(correct_runs, LevelLayout layout, Runs runs, Block* rows, Pair* u) {
     const ColumnBlocks columns = {layout};
     const uint32 nth = uint32(thread_index() / WARP), points = runs.points, k = nth / points, l = nth % points;
     if (k >= runs.count || runs.separates(k)) return;
-    Pair* const at = reinterpret_cast<Pair*>(u);
     auto product = [&](uint32 slot, uint32 separator) {
         return warp_product(row_blocks(rows, points, k, slot) + l * points, points,
-                            [&](uint32 q) { return at[columns.place(separator * points + q)]; });
+                            [&](uint32 q) { return u[columns.place(separator * points + q)]; });
     };
-    Pair sum = at[columns.place(nth)];
+    Pair sum = u[columns.place(nth)];
     if (runs.first(k) > 0) sum = sum - product(TO_BEFORE, runs.first(k) - 1);
     if (runs.end(k) < runs.count) sum = sum - product(TO_AFTER, runs.end(k));
-    if (threadIdx.x % WARP == 0) at[columns.place(nth)] = sum;
+    if (threadIdx.x % WARP == 0) u[columns.place(nth)] = sum;
 }

@@ -18,21 +18,20 @@ struct LoadNumbers {
 
 // f <- r, u <- 0.
 template <class T>
-__device__ inline void load_right(const LevelLayout& layout, const T* r, real* f, real* u) {
+__device__ inline void load_right(const LevelLayout& layout, const Two<T>* r, Pair* f, Pair* u) {
     each_point(layout, [=](uint32 i, uint32 j) {
-        const Two<T> value = reinterpret_cast<const Two<T>*>(r)[int64(j) * layout.mi + i];
-        const int at = j * layout.row() + layout.column(i);
-        reinterpret_cast<Pair*>(f)[at] = pair(real(value.x), real(value.y));
-        clear_point(layout, reinterpret_cast<Pair*>(u), i, j);
+        const Two<T> value = r[int64(j) * layout.mi + i];
+        f[j * layout.row() + layout.column(i)] = pair(real(value.x), real(value.y));
+        clear_point(layout, u, i, j);
     });
 }
 
 // z <- u.
 template <class T>
-__device__ inline void store_solution(const LevelLayout& layout, const real* u, T* z) {
+__device__ inline void store_solution(const LevelLayout& layout, const Pair* u, Two<T>* z) {
     each_point(layout, [=](uint32 i, uint32 j) {
-        const Pair value = reinterpret_cast<const Pair*>(u)[j * layout.row() + layout.column(i)];
-        reinterpret_cast<Two<T>*>(z)[int64(j) * layout.mi + i] = {T(value.x), T(value.y)};
+        const Pair value = u[j * layout.row() + layout.column(i)];
+        z[int64(j) * layout.mi + i] = {T(value.x), T(value.y)};
     });
 }
 
@@ -43,8 +42,8 @@ __device__ inline void store_solution(const LevelLayout& layout, const real* u, 
         begin_operator(borders, bad);                                                                         \
         each_point(layout, LoadNumbers<T>{layout, operator_of<true>(layout, a), values, columns});            \
     }                                                                                                         \
-    KERNEL(right, LevelLayout layout, const T* r, real* f, real* u) { load_right(layout, r, f, u); }          \
-    KERNEL(store, LevelLayout layout, const real* u, T* z) { store_solution(layout, u, z); }
+    KERNEL(right, LevelLayout layout, const Two<T>* r, Pair* f, Pair* u) { load_right(layout, r, f, u); }     \
+    KERNEL(store, LevelLayout layout, const Pair* u, Two<T>* z) { store_solution(layout, u, z); }
 
 FOR_PRECISION(float, load_numbers_single, load_right_single, store_solution_single)
 FOR_PRECISION(double, load_numbers_double, load_right_double, store_solution_double)

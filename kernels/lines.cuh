@@ -353,7 +353,7 @@ __device__ inline void load_solution(const Line<XI, COMPACT, WALLS>& line, const
 // V'_l d' with (d, d') = G^-1 (b_0 - N_0 u_1, b_m - P_m u_{m-1}).
 template <bool XI, int CHUNK, bool COMPACT, bool TRANSPOSED, Walls WALLS>
 __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, uint32 chunks, uint32 zero,
-                      uint32 held_segments, real* values, const real* f_values, real* u_values) {
+                      uint32 held_segments, real* values, const Pair* f, Pair* u) {
     __shared__ Affine maps[2][LINE_MAPS];
     // The value carried between segments; the two ends of closed lines; their closing value, or the wall
     // terms of bordered lines.
@@ -366,8 +366,6 @@ __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, ui
     const bool live = line.solved();
     const bool condensed = line.closed() || (line.bordered() && !TRANSPOSED);
     const int along = live ? line.along() : 0, open = live ? line.open() : 0;
-    const Pair* f = reinterpret_cast<const Pair*>(f_values);
-    Pair* u = reinterpret_cast<Pair*>(u_values);
     const int segment = int(chunks) * CHUNK;
     // Lines that short chunks solve have one segment. They load all that they need of the operator before the launch
     // before has ended: a thread has registers for it.
@@ -594,6 +592,6 @@ __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, ui
 
 #define RELAX(name, XI, CHUNK, COMPACT, TRANSPOSED, WALLS)                                              \
     BOUNDED_KERNEL(LINE_THREADS, name, LevelLayout layout, uint32 colour, uint32 lines, uint32 chunks,  \
-                   uint32 zero, uint32 held, real* a, const real* f, real* u) {                         \
+                   uint32 zero, uint32 held, real* a, const Pair* f, Pair* u) {                         \
         relax<XI, CHUNK, COMPACT, TRANSPOSED, WALLS>(layout, colour, lines, chunks, zero, held, a, f, u); \
     }

@@ -2,14 +2,13 @@
 #include "stencil.cuh"
 
 // y <- A x, or y + A x. One thread a point.
-KERNEL(multiply_nine_point, uint32 mi, uint32 mj, uint32 edges, const real* values, const real* x,
-       uint64 from, uint64 count, uint32 add, real* y) {
+KERNEL(multiply_nine_point, uint32 mi, uint32 mj, uint32 edges, const real* values, const Pair* x,
+       uint64 from, uint64 count, uint32 add, Pair* y) {
     const Stencil at = {mi, mj, edges};
     const ThreadPoint own(mi);
     if (own.j >= mj) return;
-    Pair* result = reinterpret_cast<Pair*>(y) + own.k;
-    const Pair start = add ? *result : pair(0, 0);
-    *result = nine_points(at, values, own.i, own.j, start, [=](uint64 point) { return point_of(x, point, from, count); });
+    const Pair start = add ? y[own.k] : pair(0, 0);
+    y[own.k] = nine_points(at, values, own.i, own.j, start, [=](uint64 point) { return point_of(x, point, from, count); });
 }
 
 // values <- the entries, by the nine-point pattern, of a matrix by ten numbers a point. One thread a point.
@@ -45,17 +44,14 @@ KERNEL(entries_of_ten_numbers, uint32 mi, uint32 mj, uint32 edges, const real* n
 // t <- A^T for the nine-point pattern. One thread a point, each of whose slots is the opposite one of the neighbour
 // there. The slots of the columns beyond the ends, if other ranks have them, are in `beyond`, mj pairs each.
 KERNEL(transpose_nine_point, uint32 mi, uint32 mj, uint32 edges, const real* values, const real* beyond,
-       real* transposed) {
+       Pair* transposed) {
     const Stencil at = {mi, mj, edges};
     const auto [k, i, j] = ThreadPoint(mi);
     if (j >= mj) return;
     const uint64 stride = slot_stride(uint64(mi) * mj);
-    Pair* out = reinterpret_cast<Pair*>(transposed + 2 * k);
     uint32 slot = 0;
-    auto put = [&](Pair v) {
-        out[slot * (stride / 2)] = v;
-        ++slot;
-    };
+    Pair* const out = transposed + k;
+    auto put = [&](Pair v) { out[slot++ * (stride / 2)] = v; };
     for (int dj = -1; dj <= 1; ++dj) {
         if ((dj < 0 && j == 0) || (dj > 0 && j + 1 == mj)) continue;
         for (int di = -1; di <= 1; ++di) {
@@ -88,7 +84,7 @@ KERNEL(transpose_nine_point, uint32 mi, uint32 mj, uint32 edges, const real* val
 // The points on walls of g <- B^T x: sums over the points of an eta-line for walls of constant j, of a xi-line for
 // others. The blocks of each place in y have the next wall of `walls`. A block takes a warp's width of lines, its warps
 // share them.
-KERNEL(sum_wall_columns, uint32 mi, uint32 mj, uint32 walls, const real* values, const real* x, real* g) {
+KERNEL(sum_wall_columns, uint32 mi, uint32 mj, uint32 walls, const real* values, const Pair* x, Pair* g) {
     __shared__ Pair parts[WALL_SUMS][WARP];
     uint32 side = 0, nth = blockIdx.y;
     while (!(walls >> side & 1) || nth-- > 0) ++side;
@@ -100,7 +96,7 @@ KERNEL(sum_wall_columns, uint32 mi, uint32 mj, uint32 walls, const real* values,
     for (uint32 l = part; line < lines && l < along; l += WALL_SUMS) {
         const uint64 k = start + l * step;
         Slots b = {values + 2 * k + 2 * blockIdx.y * stride, stride};
-        const Pair p = b.next(), q = b.next(), u = reinterpret_cast<const Pair*>(x)[k];
+        const Pair p = b.next(), q = b.next(), u = x[k];
         sum = pair(sum.x + p.x * u.x + p.y * u.y, sum.y + q.x * u.x + q.y * u.y);
     }
     parts[part][lane] = sum;
@@ -110,27 +106,26 @@ KERNEL(sum_wall_columns, uint32 mi, uint32 mj, uint32 walls, const real* values,
         sum = pair(sum.x + parts[other][lane].x, sum.y + parts[other][lane].y);
     // The sum of the xi-line stands where two walls meet.
     const bool other_has_it = of_j && meet(walls_at(walls, mi, mj, line, side ? mj - 1 : 0));
-    if (!other_has_it) reinterpret_cast<Pair*>(g)[start + (side % 2 ? (along - 1) * step : 0)] = sum;
+    if (!other_has_it) g[start + (side % 2 ? (along - 1) * step : 0)] = sum;
 }
 
 // The points of x on these walls <- 0.
-KERNEL(clear_walls, uint32 mi, uint32 mj, uint32 walls, real* x) {
+KERNEL(clear_walls, uint32 mi, uint32 mj, uint32 walls, Pair* x) {
     const ThreadPoint at(mi);
-    if (at.j < mj && walls_at(walls, mi, mj, at.i, at.j)) reinterpret_cast<Pair*>(x)[at.k] = pair(0, 0);
+    if (at.j < mj && walls_at(walls, mi, mj, at.i, at.j)) x[at.k] = pair(0, 0);
 }
 
 // d <- 1 / diag(A), whose slot follows from the place on the grid; first <- the first row, if any, where that is not
 // finite. One thread a point.
 KERNEL(inverse_diagonal, uint32 mi, uint32 mj, uint32 edges, const real* values,
-       real* d, uint64* first) {
+       Pair* d, uint64* first) {
     const Stencil at = {mi, mj, edges};
     const auto [k, i, j] = ThreadPoint(mi);
     if (j >= mj) return;
     const uint32 west = at.west(i), east = at.east(i);
     const uint32 slot = (j > 0 ? 2 + west + east : 0) + 2 * west;
     const Pair diagonal = reinterpret_cast<const Pair*>(values + slot * slot_stride(uint64(mi) * mj))[k];
-    const Pair inverse = pair(real(1) / diagonal.x, real(1) / diagonal.y);
-    reinterpret_cast<Pair*>(d)[k] = inverse;
+    const Pair inverse = d[k] = pair(real(1) / diagonal.x, real(1) / diagonal.y);
     if (!is_finite(inverse.x)) {
         atomicMin(first, 2 * k);
     } else if (!is_finite(inverse.y)) {

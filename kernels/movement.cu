@@ -21,20 +21,19 @@ KERNEL(node_shares, ColumnsFields fields, uint32 nj, const double* x, const doub
 // to <- the nodes of the lines j = 0 and 1, `lines` [2][ni] of the whole grid, and of a held seam if there are `ends`;
 // elsewhere those at x, y moved by their share of what the line j = 0 moves, or zero without x. One thread a node.
 KERNEL(displace_nodes, ColumnsFields fields, uint32 nj, const double* x, const double* y, const double* shares,
-       const double* lines, uint32 ni, const double* ends, double* to_x, double* to_y) {
+       const Vec* lines, uint32 ni, const Vec* ends, double* to_x, double* to_y) {
     const Columns columns = {fields};
     const auto [k, c, j] = ThreadPoint(columns.count);
     if (j >= nj) return;
     // The last column of a closed grid is there by itself.
     const uint32 past = fields.first + c, i = past < ni ? past : past - fields.around;
-    const Vec* line = reinterpret_cast<const Vec*>(lines);
     Vec to = {0.0, 0.0};
     if (j < 2) {
-        to = line[j * uint64(ni) + i];
+        to = lines[j * uint64(ni) + i];
     } else if (ends && columns.held(c)) {
-        to = reinterpret_cast<const Vec*>(ends)[j];
+        to = ends[j];
     } else if (x) {
-        to = {x[k] + shares[k] * (line[i].x - x[c]), y[k] + shares[k] * (line[i].y - y[c])};
+        to = {x[k] + shares[k] * (lines[i].x - x[c]), y[k] + shares[k] * (lines[i].y - y[c])};
     }
     to_x[k] = to.x;
     to_y[k] = to.y;
@@ -61,7 +60,7 @@ struct Coupling {
 
 // f <- w dR/dr times a displacement (dx, dy) of the frame, of all nine nodes around each point. One thread a
 // point.
-KERNEL(frame_product, uint32 mi, uint32 mj, EquationState s, const double* dx, const double* dy, double* f) {
+KERNEL(frame_product, uint32 mi, uint32 mj, EquationState s, const double* dx, const double* dy, Vec* f) {
     const auto [k, i, j] = ThreadPoint(mi);
     if (j >= mj) return;
     const uint64 stride = uint64(mi) + 2;
@@ -80,12 +79,12 @@ KERNEL(frame_product, uint32 mi, uint32 mj, EquationState s, const double* dx, c
 #pragma unroll
         for (int n = 0; n < 9; ++n) sum = sum + Coupling(b, n % 3 - 1, n / 3 - 1).times(around[n]);
     }
-    reinterpret_cast<Vec*>(f)[k] = sum;
+    f[k] = sum;
 }
 
 // to <- (w dR/dr)^T u at the nodes of the first two rows of the frame, row after row, then at those of its first
 // and its last column, from the points of this device. One thread a node.
-KERNEL(frame_sums, uint32 mi, uint32 mj, EquationState s, const double* u, double* to) {
+KERNEL(frame_sums, uint32 mi, uint32 mj, EquationState s, const Vec* u, Vec* to) {
     const uint64 k = thread_index(), stride = uint64(mi) + 2, rows = uint64(mj) + 2;
     if (k >= 2 * (stride + rows)) return;
     const bool on_row = k < 2 * stride;
@@ -102,10 +101,10 @@ KERNEL(frame_sums, uint32 mi, uint32 mj, EquationState s, const double* u, doubl
             if (i < 0 || i >= int(mi)) continue;
             const uint64 point = uint64(j) * mi + i;
             const Slopes b = slopes(s, mi, mj, i, j, point);
-            sum = sum + Coupling(b, di, dj).transposed_times(reinterpret_cast<const Vec*>(u)[point]);
+            sum = sum + Coupling(b, di, dj).transposed_times(u[point]);
         }
     }
-    reinterpret_cast<Vec*>(to)[k] = sum;
+    to[k] = sum;
 }
 
 // to [nj][columns] <- from [nj][count] in the columns from `first` on, zero in the others. One thread a value.

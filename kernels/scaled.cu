@@ -21,15 +21,14 @@ __device__ inline void send_outer(const ScaledMatrix& of, const HaloExchange& ex
 
 // p <- p + alpha x by the points of a grid, whose outer columns of d o p are sent to the neighbours: the product by
 // `scale_multiply_and_sum` receives theirs. Nothing if the slots are halted.
-KERNEL(add_and_send, ScaledMatrix of, const double* slots, real* p, ScalarFactor alpha, const real* x) {
+KERNEL(add_and_send, ScaledMatrix of, const double* slots, Pair* p, ScalarFactor alpha, const Pair* x) {
     const double halted = slots[HALTED];
     const real by = real(coefficient(slots, alpha));
     if (halted != 0.0) return;
     const HaloExchange exchange = halo_exchange(of.columns, of.edges, of.mj);
     const uint64 points = uint64(of.mi) * of.mj;
     for (uint64 k = thread_index(); k < points; k += thread_count()) {
-        const Pair next = reinterpret_cast<Pair*>(p)[k] + by * reinterpret_cast<const Pair*>(x)[k];
-        reinterpret_cast<Pair*>(p)[k] = next;
+        const Pair next = p[k] = p[k] + by * x[k];
         send_outer(of, exchange, k, next);
     }
 }
@@ -45,13 +44,12 @@ KERNEL(step_and_send, ScaledMatrix of, const double* slots, StepVectors vectors)
 // if the slots are halted. Every thread scales what it reads of p anew and waits for none of z. The columns that
 // neighbours have sent are received here. The bound leaves a thread 64 registers: four blocks of 256 fit on a
 // multiprocessor.
-BOUNDED_KERNEL(1024, scale_multiply_and_sum, ScaledMatrix of, const real* p, real* z, real* y, const real* w,
+BOUNDED_KERNEL(1024, scale_multiply_and_sum, ScaledMatrix of, const Pair* p, Pair* z, Pair* y, const Pair* w,
        ScalarReduction into) {
     const uint32 sums = of.sums;
     if (sums && into.slots[HALTED] != 0.0) return;
     const Stencil at = {of.mi, of.mj, of.edges};
     const HaloExchange exchange = halo_exchange(of.columns, of.edges, of.mj);
-    const Pair* const own = reinterpret_cast<const Pair*>(p);
     const uint64 points = uint64(of.mi) * of.mj;
     // The points of the outer columns come last and by different threads: those take several times as long, and
     // a thread that strides by whole rows would have one of them in each.
@@ -65,16 +63,16 @@ BOUNDED_KERNEL(1024, scale_multiply_and_sum, ScaledMatrix of, const real* p, rea
                   : (i == 0 && exchange.receives(0)) || (i + 1 == of.mi && exchange.receives(1)))
             continue;
         const uint64 k = uint64(j) * of.mi + i;
-        const Pair u = own[k];
-        reinterpret_cast<Pair*>(z)[k] = scaled(of, u, k);
+        const Pair u = p[k];
+        z[k] = scaled(of, u, k);
         Pair v = nine_points(at, of.values, i, j, pair(0, 0),
-                             [&](uint64 point) { return scaled(of, own[point], point); });
+                             [&](uint64 point) { return scaled(of, p[point], point); });
         if (outer)
             v = add_beyond(at, of.values, j, last, v,
                            [&](uint32 row) { return exchange.receive(last, row); });
-        reinterpret_cast<Pair*>(y)[k] = v;
+        y[k] = v;
         if (sums == 0) continue;
-        const Pair with = reinterpret_cast<const Pair*>(w)[k];
+        const Pair with = w[k];
         products[0] += dot(with, v);
         products[1] += dot(v, v);
         if (sums == 2) continue;

@@ -65,7 +65,7 @@ __device__ uint32 make_spike(const LineOf<true, AnyOperator>& line, bool after, 
 }
 
 // Spikes of all lines, `columns` blocks each, and how far they reach. One thread a spike.
-KERNEL(make_spikes, LevelLayout layout, uint32 columns, real* a, real* spikes, uint32* reach) {
+KERNEL(make_spikes, LevelLayout layout, uint32 columns, real* a, Block* spikes, uint32* reach) {
     const uint64 k = thread_index();
     if (k >= 2 * uint64(layout.mj)) return;
     const bool after = k >= layout.mj;
@@ -73,7 +73,7 @@ KERNEL(make_spikes, LevelLayout layout, uint32 columns, real* a, real* spikes, u
     const LineOf<true, AnyOperator> line = {layout, any_operator_of(layout, a), number};
     reach[k] = 0;
     if (layout.edges & (after ? EDGE_EAST : EDGE_WEST))
-        reach[k] = make_spike(line, after, columns, reinterpret_cast<Block*>(spikes) + k * columns);
+        reach[k] = make_spike(line, after, columns, spikes + k * columns);
 }
 
 // Changes of the points at a border: the last one before it by l, the first one after it by r, if their pieces
@@ -99,18 +99,17 @@ struct Reached {
 // u of the lines of one colour, solved piece by piece, <- that of the whole lines, beyond the outer columns too, whose
 // former values are in own_old. One block a line, in the order of their start, a thread a border.
 KERNEL(join_lines, LevelLayout layout, uint32 colour, uint32 columns,
-       const real* spikes, const uint32* reach, const real* tips, const real* own_old,
-       real* u_values, HaloColumns halo) {
+       const Block* spikes, const uint32* reach, const Pair* tips, const Pair* own_old,
+       Pair* u_values, HaloColumns halo) {
     __shared__ Pair changes[2];
     const HaloExchange exchange = halo_exchange(halo, layout.edges, layout.mj);
     const uint32 j = 2 * exchange.block() + colour, side = threadIdx.x;
-    Pair* u = reinterpret_cast<Pair*>(u_values) + int64(j) * layout.row();
+    Pair* u = u_values + int64(j) * layout.row();
     const Pair solved = side < 2 ? u[layout.column(side ? int(layout.mi) - 1 : 0)] : pair(0, 0);
     if (side < 2 && exchange.sends(side)) exchange.send(side, j, solved);
     if (!(halo.phase & PHASE_RECEIVE)) return;
     const uint64 first = place(0, layout.mj, j), last = place(1, layout.mj, j);
-    const Block* w = reinterpret_cast<const Block*>(spikes) + first * columns;
-    const Block* v = reinterpret_cast<const Block*>(spikes) + last * columns;
+    const Block *const w = spikes + first * columns, *const v = spikes + last * columns;
     const uint32 west = reach[first], east = reach[last], count = min(layout.mi, west + east);
     auto load = [&](uint32 k) {
         const uint32 i = k < west ? k : layout.mi - count + k, from_end = layout.mi - 1 - i;
@@ -123,10 +122,10 @@ KERNEL(join_lines, LevelLayout layout, uint32 colour, uint32 columns,
     if (side < 2 && exchange.receives(side)) {
         const uint64 at = place(side, layout.mj, j);
         // The upper rows of all tips come before the lower ones.
-        const Pair* const tip = reinterpret_cast<const Pair*>(tips) + 2 * side * uint64(layout.mj) + j;
+        const Pair* const tip = tips + 2 * side * uint64(layout.mj) + j;
         const Pair upper = tip[0], lower = tip[layout.mj];
         const Block theirs = block(upper.x, upper.y, lower.x, lower.y), ours = (side ? v : w)[0];
-        const Pair own = solved - reinterpret_cast<const Pair*>(own_old)[at];
+        const Pair own = solved - own_old[at];
         Pair& beyond = u[layout.column(side ? int(layout.mi) : -1)];
         const Pair old = beyond, other = exchange.receive(side, j) - old;
         changes[side] = side ? Change(ours, theirs, own, other).after

@@ -45,8 +45,8 @@ struct SlotsOf {
 typedef SlotsOf<real> Slots;
 
 // x at a point; unknowns but the `count` ones after the first `from` count as zero.
-__device__ inline Pair point_of(const real* x, uint64 k, uint64 from, uint64 count) {
-    return 2 * k - from >= count ? pair(0, 0) : reinterpret_cast<const Pair*>(x)[k];
+__device__ inline Pair point_of(const Pair* x, uint64 k, uint64 from, uint64 count) {
+    return 2 * k - from >= count ? pair(0, 0) : x[k];
 }
 
 __device__ inline void add_own(Pair& sum, Pair v, Pair u) {

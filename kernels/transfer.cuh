@@ -7,14 +7,9 @@
 // rows if both directions are coarsened, else columns. A block leaves the residual around its coarse points in shared
 // memory and combines it. That of column mi, which belongs to another band, is in `beside`.
 template <bool COMPACT, Walls WALLS>
-__device__ void restrict_residual(const LevelLayout& fine, real* values, const real* fine_f, const real* fine_u,
-                                  uint32 solved, const real* beside, const LevelLayout& coarse, real* coarse_f,
-                                  real* coarse_u) {
+__device__ void restrict_residual(const LevelLayout& fine, real* values, const Pair* f, const Pair* u, uint32 solved,
+                                  const Pair* beside, const LevelLayout& coarse, Pair* coarse_f, Pair* coarse_u) {
     const Operator<COMPACT> a = operator_of<COMPACT>(fine, values);
-    const Pair* const f = reinterpret_cast<const Pair*>(fine_f);
-    const Pair* const u = reinterpret_cast<const Pair*>(fine_u);
-    Pair* const to_f = reinterpret_cast<Pair*>(coarse_f);
-    Pair* const to_u = reinterpret_cast<Pair*>(coarse_u);
     __shared__ Pair residuals[2 * LEVEL_J + 1][2 * LEVEL_I + 1];
     wait_for_launches_before();
     const bool both = coarse.mj != fine.mj;
@@ -42,7 +37,7 @@ __device__ void restrict_residual(const LevelLayout& fine, real* values, const r
         const bool there = i < fine.mi && j < fine.mj;
         Pair r = pair(0, 0);
         if (there) r = residual<WALLS>(fine, a, f, u, i, j);
-        if (i == fine.mi && fine.goes_on() && j < fine.mj) r = reinterpret_cast<const Pair*>(beside)[j];
+        if (i == fine.mi && fine.goes_on() && j < fine.mj) r = beside[j];
         residuals[row][column] = r;
     }
     __syncthreads();
@@ -60,15 +55,14 @@ __device__ void restrict_residual(const LevelLayout& fine, real* values, const r
             sum = sum + weight * residuals[row][2 * x + di];
         }
     }
-    const int at = j * coarse.row() + coarse.column(i);
-    to_f[at] = sum;
-    clear_point(coarse, to_u, i, j);
+    coarse_f[j * coarse.row() + coarse.column(i)] = sum;
+    clear_point(coarse, coarse_u, i, j);
 }
 
 // The full storage takes more registers, and walls at the ends of the xi-lines more time.
 #define RESTRICT(name, COMPACT, WALLS)                                                                            \
-    BOUNDED_KERNEL(LEVEL_I * LEVEL_J, name, LevelLayout fine, real* a, const real* f, const real* u,   \
-                   uint32 solved, const real* beside, LevelLayout coarse, real* coarse_f, real* coarse_u) {       \
+    BOUNDED_KERNEL(LEVEL_I * LEVEL_J, name, LevelLayout fine, real* a, const Pair* f, const Pair* u,   \
+                   uint32 solved, const Pair* beside, LevelLayout coarse, Pair* coarse_f, Pair* coarse_u) {       \
         restrict_residual<COMPACT, WALLS>(fine, a, f, u, solved, beside, coarse, coarse_f, coarse_u);             \
     }
 
@@ -122,11 +116,9 @@ struct Prolong {
 
 // Columns of parity `skipped` (2: none) are left out: the eta-lines that the next sweep solves first.
 template <Walls WALLS>
-__device__ void prolong_solution(const LevelLayout& fine, real* u, const LevelLayout& coarse, uint32 start, uint32 wraps,
-                                 uint32 skipped, const real* from) {
-    const Prolong<WALLS> prolong = {fine, coarse, start, wraps != 0,
-                             reinterpret_cast<const Pair*>(from),
-                             reinterpret_cast<Pair*>(u)};
+__device__ void prolong_solution(const LevelLayout& fine, Pair* u, const LevelLayout& coarse, uint32 start, uint32 wraps,
+                                 uint32 skipped, const Pair* from) {
+    const Prolong<WALLS> prolong = {fine, coarse, start, wraps != 0, from, u};
     const uint32 step = skipped < 2 ? 2 : 1, first = skipped == 0;
     const uint32 i = first + step * (fine.tile_i() + threadIdx.x % LEVEL_I);
     const uint32 j = fine.tile_j() + threadIdx.x / LEVEL_I;
@@ -138,7 +130,7 @@ __device__ void prolong_solution(const LevelLayout& fine, real* u, const LevelLa
 }
 
 #define PROLONG(name, WALLS)                                                                                       \
-    KERNEL(name, LevelLayout fine, real* u, LevelLayout coarse, uint32 start, uint32 wraps, uint32 skipped,        \
-           const real* from) {                                                                                     \
+    KERNEL(name, LevelLayout fine, Pair* u, LevelLayout coarse, uint32 start, uint32 wraps, uint32 skipped,        \
+           const Pair* from) {                                                                                     \
         prolong_solution<WALLS>(fine, u, coarse, start, wraps, skipped, from);                                     \
     }

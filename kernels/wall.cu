@@ -17,8 +17,8 @@ __device__ inline void probed(const Pair* even_p, const Pair* even_q, const Pair
 
 // s <- factors of that matrix: D_i = (C_i - L_i D_{i-1} U_{i-1})^-1. first <- the first point whose pivot is singular.
 // One warp: its threads fetch the answers of the next points while one eliminates.
-KERNEL(factor_wall, uint32 walls, const real* even_p, const real* even_q, const real* odd_p,
-       const real* odd_q, real* s, uint64* first) {
+KERNEL(factor_wall, uint32 walls, const Pair* even_p, const Pair* even_q, const Pair* odd_p,
+       const Pair* odd_q, Block* s, uint64* first) {
     __shared__ Block centres[WARP], besides[WARP];
     Block carried = diagonal(0);
     bool singular = false;
@@ -26,9 +26,7 @@ KERNEL(factor_wall, uint32 walls, const real* even_p, const real* even_q, const 
         const uint32 mine = start + threadIdx.x;
         __syncthreads();
         if (mine < walls)
-            probed(reinterpret_cast<const Pair*>(even_p), reinterpret_cast<const Pair*>(even_q),
-                   reinterpret_cast<const Pair*>(odd_p), reinterpret_cast<const Pair*>(odd_q),
-                   walls, mine, centres[threadIdx.x], besides[threadIdx.x]);
+            probed(even_p, even_q, odd_p, odd_q, walls, mine, centres[threadIdx.x], besides[threadIdx.x]);
         __syncthreads();
         if (threadIdx.x > 0) continue;
         for (uint32 i = start; i < walls && i < start + WARP && !singular; ++i) {
@@ -39,7 +37,7 @@ KERNEL(factor_wall, uint32 walls, const real* even_p, const real* even_q, const 
                 singular = true;
             }
             carried = i + 1 == walls ? diagonal(0) : pivot * beside;
-            Block* out = reinterpret_cast<Block*>(s) + 3 * uint64(i);
+            Block* out = s + 3 * uint64(i);
             out[0] = pivot;
             out[1] = carried;
             out[2] = i == 0 ? diagonal(0) : beside;
@@ -73,11 +71,8 @@ __device__ Pair scan_chunks(Affine map, Affine* shared) {
     return value;
 }
 
-KERNEL(solve_wall, uint32 walls, const real* s, const real* z, real* d) {
+KERNEL(solve_wall, uint32 walls, const Block* factors, const Pair* right, Pair* result) {
     DYNAMIC_SHARED(Affine, shared);
-    const Block* factors = reinterpret_cast<const Block*>(s);
-    const Pair* right = reinterpret_cast<const Pair*>(z);
-    Pair* result = reinterpret_cast<Pair*>(d);
     const uint32 chunk = (walls + blockDim.x - 1) / blockDim.x;
     const uint32 begin = min(threadIdx.x * chunk, walls), end = min(begin + chunk, walls);
 

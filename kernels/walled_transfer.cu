@@ -10,12 +10,10 @@ PROLONG(prolong_sides, SIDES)
 // coarsened in xi alone, the transpose of the prolongation of wall terms. A warp has the columns around SUMMED_POINTS
 // coarse points, a thread each; the warps of a block share the rows. f of column mi, where the level goes on in another
 // band, is in `beside`, a value for each row.
-KERNEL(restrict_sums, LevelLayout fine, real* a, const uint32* borders, const real* f, const real* u,
-       const real* beside, LevelLayout coarse, real* coarse_f) {
+KERNEL(restrict_sums, LevelLayout fine, real* a, const uint32* borders, const Pair* f, const Pair* u,
+       const Pair* beside, LevelLayout coarse, Pair* coarse_f) {
     __shared__ Pair parts[WALL_SUMS][WARP];
     const Operator<false> operator_ = operator_of<false>(fine, a);
-    const Pair* right = reinterpret_cast<const Pair*>(f);
-    const Pair* solution = reinterpret_cast<const Pair*>(u);
     const uint32 lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     const uint32 first = blockIdx.x * SUMMED_POINTS;
     uint32 column = 2 * first + lane;
@@ -25,11 +23,11 @@ KERNEL(restrict_sums, LevelLayout fine, real* a, const uint32* borders, const re
     const int place = fine.column(int(column));
     Pair sum = pair(0, 0);
     if (there && warp == 0)
-        sum = column < fine.mi ? right[fine.terms_of(end) + place]
-                               : reinterpret_cast<const Pair*>(beside)[end ? fine.mj - 1 : 0];
+        sum = column < fine.mi ? f[fine.terms_of(end) + place]
+                               : beside[end ? fine.mj - 1 : 0];
     for (uint32 j = warp; there && j < fine.mj; j += WALL_SUMS) {
         const int at = int(j) * fine.row() + place;
-        subtract(sum, transposed(operator_.columns(end)[at]), solution[at]);
+        subtract(sum, transposed(operator_.columns(end)[at]), u[at]);
     }
     parts[warp][lane] = sum;
     __syncthreads();
@@ -39,16 +37,16 @@ KERNEL(restrict_sums, LevelLayout fine, real* a, const uint32* borders, const re
     for (uint32 k = 0; k < 3; ++k)
         for (uint32 part = 0; part < WALL_SUMS; ++part)
             total = total + real(k == 1 ? 0.5 : 0.25) * parts[part][2 * threadIdx.x + k];
-    reinterpret_cast<Pair*>(coarse_f)[coarse.terms_of(end) + coarse.column(int(i))] =
+    coarse_f[coarse.terms_of(end) + coarse.column(int(i))] =
         real(coarse.mj == fine.mj ? 1 : 0.5) * total;
 }
 
 // A level from the pieces of all ranks: `planes` planes of `each` values a point; and u <- 0, if there is
 // a u.
 KERNEL(join_pieces, LevelLayout layout, uint32 width, uint32 ranks, uint32 piece_half,
-       uint32 each, uint32 planes, uint64 piece_values, const real* pieces, real* to, real* u) {
+       uint32 each, uint32 planes, uint64 piece_values, const real* pieces, real* to, Pair* u) {
     each_point(layout, [=](uint32 i, uint32 j) {
-        if (u) clear_point(layout, reinterpret_cast<Pair*>(u), i, j);
+        if (u) clear_point(layout, u, i, j);
         const uint32 rank = min(i / width, ranks - 1);
         const LevelLayout piece = {0, layout.mj, piece_half, 0};
         const int64 from = each * int64(j * piece.row() + piece.column(i - rank * width));

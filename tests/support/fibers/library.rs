@@ -234,7 +234,10 @@ fn parameter_type(declared: &str, real: &str) -> String {
     let end = text.rfind(|c: char| !c.is_alphanumeric() && c != '_').map_or(0, |at| at + 1);
     let (of, stars) = (text[..end].replace('*', ""), text[..end].matches('*').count());
     let of = match of.trim() {
-        "real" => real,
+        // Points and blocks are several reals.
+        "real" | "Pair" | "Block" => real,
+        "Two<float>" => "float",
+        "Vec" | "Two<double>" => "double",
         "unsigned" => "uint32",
         "unsigned long long" => "uint64",
         // A struct of the host, to which the kernels add functions.
