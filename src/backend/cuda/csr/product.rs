@@ -5,7 +5,7 @@ use crate::backend::cuda::algebra::CudaVector;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::ROW_CHUNK;
-use crate::backend::cuda::launch::shared::LongRows;
+use crate::backend::cuda::launch::shared::{LongRows, Pointer};
 use crate::backend::cuda::launch::{LaunchShape, Result, launch};
 use crate::backend::{MatrixFormat, Real};
 use crate::sparse::Csr;
@@ -67,30 +67,34 @@ impl<T: Real> RowProduct<T> {
 
 /// Rows in chunks, and the parts of the rows that are longer.
 pub(super) struct Chunks<T> {
-    count: usize,
-    bounds: Buffer<u32>,
-    part_bounds: Buffer<u32>,
-    owner: Buffer<u32>,
-    rows: Buffer<u32>,
-    firsts: Buffer<u32>,
-    sums: Buffer<T>,
-    tickets: Buffer<u32>,
+    /// Parts of longer rows and chunks: a block takes each.
+    blocks: usize,
+    bounds: Pointer<u32>,
+    longer: LongRows,
+    #[allow(dead_code, reason = "held until it is dropped")]
+    memory: (Buffer<u32>, Buffer<T>, Buffer<u32>),
 }
 
 impl<T: Real> Chunks<T> {
     pub(super) fn new(backend: &CudaBackend, row_start: &[usize]) -> Result<Self> {
-        let (device, tables) = (&backend.device, RowChunks::new(row_start));
-        let upload = |table: &[u32]| Buffer::from_host(device, table);
-        Ok(Self {
-            count: tables.bounds.len() / 2,
-            bounds: upload(&tables.bounds)?,
-            part_bounds: upload(&tables.part_bounds)?,
-            owner: upload(&tables.owner)?,
-            rows: upload(&tables.rows)?,
-            firsts: upload(&tables.firsts)?,
-            sums: Buffer::zeros(device, tables.owner.len())?,
-            tickets: Buffer::zeros(device, tables.rows.len())?,
-        })
+        let (device, of) = (&backend.device, RowChunks::new(row_start));
+        let host = [&of.bounds[..], &of.part_bounds, &of.owner, &of.rows, &of.firsts];
+        let (tables, [bounds, part_bounds, owner, rows, firsts]) =
+            Buffer::from_several(device, host)?;
+        let parts = of.owner.len();
+        let (sums, tickets) =
+            (Buffer::zeros(device, parts)?, Buffer::zeros(device, of.rows.len())?);
+        let longer = LongRows {
+            bounds: part_bounds,
+            owner,
+            rows,
+            firsts,
+            sums: (&sums).into(),
+            tickets: (&tickets).into(),
+            parts: parts as u64,
+        };
+        let blocks = parts + of.bounds.len() / 2;
+        Ok(Self { blocks, bounds, longer, memory: (tables, sums, tickets) })
     }
 
     /// y ← A x.
@@ -101,17 +105,8 @@ impl<T: Real> Chunks<T> {
         x: &CudaVector<T>,
         y: &CudaVector<T>,
     ) -> Result<()> {
-        let longer = LongRows {
-            bounds: (&self.part_bounds).into(),
-            owner: (&self.owner).into(),
-            rows: (&self.rows).into(),
-            firsts: (&self.firsts).into(),
-            sums: (&self.sums).into(),
-            tickets: (&self.tickets).into(),
-            parts: self.owner.len() as u64,
-        };
-        launch!(backend => multiply_chunks[T, LaunchShape::blocks(self.owner.len() + self.count)](
-            &self.bounds, &pattern.row_start, &pattern.columns, values, x, y, longer))
+        launch!(backend => multiply_chunks[T, LaunchShape::blocks(self.blocks)](self.bounds,
+            &pattern.row_start, &pattern.columns, values, x, y, self.longer))
     }
 }
 
