@@ -35,8 +35,7 @@ struct Columns : ColumnsFields {
     }
 };
 
-// A device owns the columns `begin` to `end` (not included) of a grid of ni columns. Its arrays have `stride`
-// columns; column i has the place i + `shift`.
+// A device owns the columns from `begin` to before `end` of ni; its arrays have `stride`, column i at i + `shift`.
 struct OwnColumns : OwnColumnsFields {
     // Columns of cells: each begins at a column of nodes, and at the last one none does.
     __device__ uint32 cells() const { return (end < ni ? end : ni - 1) - begin; }

@@ -21,8 +21,7 @@
     type* name = reinterpret_cast<type*>(name##_bytes)
 #define NAP() __nanosleep(20)
 
-// Returns the value of the lane `step` before this one of a warp, or after it (DOWN); the own value where there is
-// no such lane. T consists of reals.
+// Returns the value of the lane `step` before this one of a warp, or after it (DOWN), if there is one. T is of reals.
 template <bool DOWN, class T>
 __device__ inline T shuffled(T value, unsigned step) {
     real* const reals = reinterpret_cast<real*>(&value);
@@ -77,8 +76,7 @@ struct Member<void (*)(P...), kernel> {
 };
 #endif
 
-// Entries from a slot of a matrix of the grid in ELL format to the next, of this number of points with two rows
-// each.
+// Entries from a slot of an ELL matrix of this number of points, two rows each, to the next.
 __device__ inline uint64 slot_stride(uint64 points) {
     return (2 * points + SLOT_UNIT - 1) / SLOT_UNIT * SLOT_UNIT;
 }
@@ -193,8 +191,7 @@ struct ThreadPoint {
     }
 };
 
-// Returns those of these walls on which point (i, j) of mi x mj lies: a bit each for j = 0, j = mj - 1, i = 0, i = mi -
-// 1.
+// Returns those of these walls on which point (i, j) lies: a bit each for j = 0, j = mj - 1, i = 0, i = mi - 1.
 __device__ inline uint32 walls_at(uint32 walls, uint32 mi, uint32 mj, uint32 i, uint32 j) {
     return walls & (uint32(j == 0) | uint32(j + 1 == mj) << 1 | uint32(i == 0) << 2 | uint32(i + 1 == mi) << 3);
 }
@@ -266,8 +263,7 @@ __device__ inline uint32 take_ticket(uint32* ticket, uint32 more = 1) {
 #endif
 
 // Waits for the end of the launch before, where this one may begin earlier; the next one may begin from then on.
-// Launches before those two have ended when a thread begins, which may read ahead what the launch before does not
-// write.
+// Launches before those two have ended when a thread begins: it may read ahead what the launch before does not write.
 __device__ inline void wait_for_launches_before() {
 #ifdef FIBERS
     fibers::wait_for_launches();

@@ -1,8 +1,7 @@
 // Matrices by rows: products, each kernel for another shape of rows, and the diagonal.
 #include "fold.cuh"
 
-// Calls each(k, product) for `count` entries from `begin` on, ROW_CHUNK at most: those of a thread are read
-// at the same time.
+// Calls each(k, product) for `count` <= ROW_CHUNK entries from `begin` on: those of a thread are read together.
 template <class Each>
 __device__ void for_products(uint32 begin, uint32 count, const uint32* columns, const real* values,
                              const real* x, Each each) {
@@ -47,8 +46,7 @@ __device__ inline void multiply_part(const LongRows& rows, uint32 part, const ui
 }
 
 // y <- A x for rows in chunks: chunk c has rows bounds[2c] to bounds[2c + 1]. A block reads the entries of a chunk in
-// one piece and keeps the products, which groups of lanes add up by rows. The first blocks take the parts of longer
-// rows.
+// one piece and keeps the products, which lanes add up by rows. The first blocks take the parts of longer rows.
 BOUNDED_KERNEL(CHUNK_THREADS, multiply_chunks, const uint32* bounds, const uint32* row_start,
                const uint32* columns, const real* values, const real* x, real* y, LongRows longer) {
     __shared__ real products[ROW_CHUNK];
@@ -113,8 +111,7 @@ KERNEL(fill_slices, SliceRows slices, const uint32* row_start, const uint32* col
     });
 }
 
-// d <- 1 / diagonal, the diagonal of a row without one being zero; first <- the first row where it is
-// zero or not finite. One thread a row.
+// d <- 1 / diagonal; first <- the first row where it is absent, zero or not finite. One thread a row.
 KERNEL(invert_diagonal, uint64 rows, const uint32* row_start, const uint32* columns,
        const real* values, real* d, uint64* first) {
     const uint64 row = thread_index();

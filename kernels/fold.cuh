@@ -3,8 +3,7 @@
 
 #include "slices.cuh"
 
-// Entries of a row that a lane waits for at the same time. More take registers, and with them warps,
-// from those that do the waiting.
+// Entries of a row that a lane waits for at the same time. More take registers from those that do the waiting.
 #define PENDING 8
 
 __device__ inline double product(double a, double b) { return __dmul_rn(a, b); }
@@ -47,8 +46,7 @@ struct Largest {
     __device__ uint32 join(uint32 a, uint32 b) const { return a > b ? a : b; }
 };
 
-// The sum over a row that the whole warp takes, in every lane; COUNT entries of a lane are read at the
-// same time.
+// The sum over a row that the whole warp takes, in every lane; COUNT entries of a lane are read together.
 template <bool WAIT, uint32 COUNT, class Memory, class Fold>
 __device__ typename Fold::type fold_together(uint64 at, uint32 length, const uint32* columns,
                                              const Fold& fold, const typename Fold::type* x) {
@@ -155,8 +153,7 @@ __device__ void fold_small_rows(const Row& row, uint32 lanes, const uint32* colu
     }
 }
 
-// Sums rows of any length. The whole warp takes a large row after the rows of the lanes before it, for which that
-// row may wait.
+// Sums rows of any length. The whole warp takes a large row after the rows of the lanes before it.
 template <bool WAIT, bool TEAMS = false, class Memory = GlobalMemory, class Fold, class Finish>
 __device__ void fold_rows(const Row& row, uint32 lanes, const uint32* columns, const Fold& fold,
                           const typename Fold::type* x, Finish finish) {

@@ -1,8 +1,7 @@
 // Operators of coarse levels.
 #include "level.cuh"
 
-// One dimension of linear interpolation: share that a fine point takes of the coarse point
-// `distance` fine points away.
+// One dimension of linear interpolation: the share that a fine point takes of the coarse point at this distance.
 __device__ inline real interpolation(int distance) {
     return distance == 0 ? real(1) : distance == 1 || distance == -1 ? real(0.5) : real(0);
 }

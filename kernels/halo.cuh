@@ -39,8 +39,7 @@ struct HaloExchange {
         return access.halo_area(of) +
                POINT_WORDS * ((side * BUFFERS + number % BUFFERS) * uint64(COLUMN_POINTS) + j);
     }
-    // Counter of the sends of a row. Exchanges are symmetric, so that it is also the sequence number to expect
-    // from the neighbour.
+    // Counter of the sends of a row, and so the sequence number to expect: exchanges are symmetric.
     __device__ uint32* count(uint32 side, uint32 j) const {
         uint64* after = access.halo_area(access.rank) + 2 * BUFFERS * POINT_WORDS * uint64(COLUMN_POINTS);
         return reinterpret_cast<uint32*>(after) + side * COLUMN_POINTS + j;
@@ -56,8 +55,7 @@ struct HaloExchange {
         store_words(to, header | uint32(x), header | uint32(y));
         if (sizeof(real) == 8) store_words(to + 2, header | (x >> 32), header | (y >> 32));
     }
-    // Returns the ghost value of a row. This rank must have sent its own value, in this launch by the same thread
-    // or in an earlier one.
+    // Returns the ghost value of a row. This rank must have sent its own, in this launch by the same thread or earlier.
     __device__ Pair receive(uint32 side, uint32 j) const {
         if (!access.windows) return received[side * uint64(mj) + j];
         const uint32 number = *count(side, j);

@@ -114,8 +114,7 @@ __device__ bool finish_level(const FactoredLevel& of, Stage& stage) {
     return !lines.line.closed() || close_lines(lines, stage) ? joined : false;
 }
 
-// Finishes the xi-lines of `count` levels: joins their chunks, and closes periodic lines. A block has a warp's
-// width of lines.
+// Finishes the xi-lines of `count` levels: joins their chunks, and closes periodic lines. A block has a warp's width.
 BOUNDED_KERNEL(2 * FACTOR_THREADS, finish_levels, FactoredLevels levels, uint32 count, uint32* bad) {
     __shared__ Stage stage;
     if (!finish_level(level_of_block(levels, count), stage)) *bad = 1;

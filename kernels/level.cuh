@@ -26,8 +26,7 @@ struct LevelLayout : LevelLayoutFields {
     __device__ bool wraps() const { return edges & EDGE_PERIODIC; }
     // Whether there are columns of wall terms.
     __device__ bool walls() const { return edges & EDGE_WALLS; }
-    // Whether wall terms take the places of the first row: where there are columns, unless the equations
-    // are transposed.
+    // Whether wall terms take the places of the first row: where they have columns, unless equations are transposed.
     __device__ bool terms() const { return (edges & (EDGE_WALLS | EDGE_TRANSPOSED)) == EDGE_WALLS; }
     // Whether there are columns of wall terms of the last row too.
     __device__ bool above() const { return edges & EDGE_ABOVE; }
@@ -63,8 +62,7 @@ struct LevelLayout : LevelLayoutFields {
         return (terms() && j == 0 ? -1 : WALLS != SECTION && terms_above() && j == int(mj) - 1 ? int(mj) : j) * row();
     }
     __device__ int points() const { return row() * mj; }
-    // First point of this block's tile of LEVEL_I x LEVEL_J points. Tiles along eta are counted along x where there are
-    // more than a launch can have along y.
+    // First point of this block's tile of LEVEL_I x LEVEL_J points. More tiles along eta than MOST_BLOCKS are along x.
     __device__ bool tall() const { return mj > MOST_BLOCKS * LEVEL_J; }
     __device__ uint32 tile_i() const { return (tall() ? blockIdx.y : blockIdx.x) * LEVEL_I; }
     __device__ uint32 tile_j(uint32 rows = LEVEL_J) const { return (tall() ? blockIdx.x : blockIdx.y) * rows; }
@@ -219,8 +217,7 @@ __device__ inline void clear_point(const LevelLayout& layout, Pair* u, uint32 i,
     if (i + 1 == layout.mi) row[layout.column(layout.mi)] = pair(0, 0);
 }
 
-// The blocks of a point named for the line through it: `prev` and `next` along it, `left` and
-// `right` beside it.
+// The blocks of a point named for the line through it: `prev` and `next` along it, `left` and `right` beside it.
 template <bool XI, class A, Walls WALLS = SIDES>
 struct LineOf {
     LevelLayout layout;
@@ -248,8 +245,7 @@ struct LineOf {
         return XI ? number * layout.row() + layout.column(l)
                   : l * layout.row() + layout.column(number);
     }
-    // Places of the neighbours beside point l, which may be one before the first or one after
-    // the last: around a closed line, and zeros otherwise.
+    // Places of the neighbours beside point l of -1 to the number of points: around a closed line, or of zeros.
     __device__ int left(int l) const {
         return XI ? layout.points_of_row<WALLS>(int(number) - 1) + around(l)
                   : layout.points_of_row<WALLS>(l) + layout.west<WALLS>(number);

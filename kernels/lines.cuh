@@ -115,8 +115,7 @@ __device__ Pair scan(Affine map, Pair inflow, const Team<CHUNK>& team, Affine* s
     return position > 0 ? before(inflow) : inflow;
 }
 
-// The value at an address where there is one, else zero. Conditions that guard single loads, and no arithmetic, leave
-// the loads of a point on their way together.
+// The value at an address where there is one, else zero. Conditions of single loads leave them on their way together.
 template <class T>
 __device__ inline T load_if(bool there, const T* at) {
     T value = {};
@@ -208,8 +207,7 @@ __device__ inline auto couplings_of(const Couplings<XI, COMPACT, true>& early, c
     else return Couplings<XI, COMPACT>(line, at, there, surrounded);
 }
 
-// u on the lines beside the points of a thread, zero where the points are not `surrounded`. Without TURNS the points
-// follow one another, from `first` on.
+// u on the lines beside the points of a thread, zero where not `surrounded`. Without TURNS points follow one another.
 template <bool XI, bool COMPACT, Walls WALLS, bool TURNS = XI>
 struct Beside {
     const Line<XI, COMPACT, WALLS>& line;
@@ -306,8 +304,7 @@ struct Held {
     __device__ bool holds(uint32 segment) const { return segment + count >= before_last; }
     // Whether all of these segments are held: their solutions are held then, too, and that of the last one.
     __device__ bool all() const { return count == before_last; }
-    // D^-1 N and y of point k of this thread's chunk; the solution takes the place of y, and the last segment's has
-    // one, too.
+    // D^-1 N and y of point k of this thread's chunk; the solution takes the place of y, that of the last segment too.
     __device__ Block& next_of(uint32 segment, uint32 k) const { return next[place(segment, k)]; }
     __device__ Pair& y_of(uint32 segment, uint32 k) const { return y[place(segment, k) + CHUNK * blockDim.x]; }
     __device__ uint32 place(uint32 segment, uint32 k) const {
@@ -355,8 +352,7 @@ template <bool XI, int CHUNK, bool COMPACT, bool TRANSPOSED, Walls WALLS>
 __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, uint32 chunks, uint32 zero,
                       uint32 held_segments, real* values, const Pair* f, Pair* u) {
     __shared__ Affine maps[2][LINE_MAPS];
-    // The value carried between segments; the two ends of closed lines; their closing value, or the wall
-    // terms of bordered lines.
+    // The value between segments; the ends of closed lines; their closing value, or the wall terms of bordered lines.
     __shared__ Pair carries[WARP], firsts[WARP], lasts[WARP], closings[WARP];
     const Team<CHUNK> team = ::team<XI, CHUNK>(lines, chunks);
     Line<XI, COMPACT, WALLS> line;

@@ -156,9 +156,8 @@ __device__ inline CyclicWorkspace<M, V> workspace(const CyclicBuffers& buffers) 
             reinterpret_cast<KeptRow<M, V>*>(buffers.block_rows)};
 }
 
-// A march: fronts[j % 2][i] is layer j; point i runs through the distances layers[j] + extra[i] splay[j], and no extra
-// is more than `tallest`. x, y [nj][columns] <- the points that are kept; *bad <- 1 if one is not finite: the march
-// ends.
+// A march: fronts[j % 2][i] is layer j; point i runs through layers[j] + extra[i] splay[j], and no extra is more than
+// `tallest`. x, y [nj][columns] <- the points that are kept; *bad <- 1 if one is not finite: the march ends.
 struct March : MarchFields {
     __device__ uint32 n() const { return columns.around; }
     __device__ Pair* points(uint32 parity) const {

@@ -81,9 +81,8 @@ KERNEL(transpose_nine_point, uint32 mi, uint32 mj, uint32 edges, const real* val
     while (slot < SLOTS_OF_POINT) put(pair(0, 0));
 }
 
-// The points on walls of g <- B^T x: sums over the points of an eta-line for walls of constant j, of a xi-line for
-// others. The blocks of each place in y have the next wall of `walls`. A block takes a warp's width of lines, its warps
-// share them.
+// The points on walls of g <- B^T x: sums along eta-lines for walls of constant j, along xi-lines for others. The
+// blocks of each place in y have the next wall of `walls`. A block takes a warp's width of lines, its warps share them.
 KERNEL(sum_wall_columns, uint32 mi, uint32 mj, uint32 walls, const real* values, const Pair* x, Pair* g) {
     __shared__ Pair parts[WALL_SUMS][WARP];
     uint32 side = 0, nth = blockIdx.y;
@@ -115,8 +114,7 @@ KERNEL(clear_walls, uint32 mi, uint32 mj, uint32 walls, Pair* x) {
     if (at.j < mj && walls_at(walls, mi, mj, at.i, at.j)) x[at.k] = pair(0, 0);
 }
 
-// d <- 1 / diag(A), whose slot follows from the place on the grid; first <- the first row, if any, where that is not
-// finite. One thread a point.
+// d <- 1 / diag(A); first <- the first row, if any, where that is not finite. One thread a point.
 KERNEL(inverse_diagonal, uint32 mi, uint32 mj, uint32 edges, const real* values,
        Pair* d, uint64* first) {
     const Stencil at = {mi, mj, edges};

@@ -1,11 +1,9 @@
-// Messages between devices that access each other's memory. A channel carries messages from one rank to another. Each
-// rank has its endpoint of every channel in its own window, into which the other rank writes, so that a wait polls
-// local memory. A message has up to FRAGMENTS fragments, one block each, whose sequence numbers count the messages of
-// the channel. The host sends longer messages in pieces.
+// Messages between devices that access each other's memory. A channel carries messages from one rank to another, and
+// has an endpoint in the window of each, into which the other writes, so that a wait polls local memory. A message has
+// up to FRAGMENTS fragments, one block each, with sequence numbers. The host sends longer messages in pieces.
 #include "peers.cuh"
 
-// Sequence numbers that one device writes and another reads: the reader of a number sees all stores of
-// the block that wrote it.
+// Sequence numbers between devices: the reader of a number sees all stores of the block that wrote it.
 #ifndef FIBERS
 __device__ inline uint64 load_acquire(const uint64* at) {
     uint64 number;
@@ -18,8 +16,7 @@ __device__ inline void store_release(uint64* at, uint64 number) {
 }
 #endif
 
-// Waits until another rank has stored a number of at least `least`; false if the abort flag was raised
-// meanwhile.
+// Waits until another rank has stored at least `least`; false if the abort flag was raised meanwhile.
 __device__ inline bool wait_for_number(const uint64* at, uint64 least, uint32 other,
                                        uint32* abort_flag) {
     return wait_for(abort_flag, other, [=] { return load_acquire(at) >= least; });
@@ -110,8 +107,7 @@ KERNEL(exchange_messages, PeerAccess access, uint32* ticket, MessageOperations o
     perform(operations.at[block / gridDim.x], block % gridDim.x, access);
 }
 
-// to <- the `count` <= GATHERED_VALUES values of every rank, one rank after the other. One block of 256
-// threads.
+// to <- the `count` <= GATHERED_VALUES values of every rank, one rank after the other. One block of 256 threads.
 KERNEL(gather_words, PeerAccess access, uint32 count, const uint64* from, uint64* to) {
     all_gather_words(access, next_gather(access), count, from, to);
 }

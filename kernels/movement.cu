@@ -58,8 +58,7 @@ struct Coupling {
     __device__ Vec transposed_times(Vec u) const { return u.x * row_x + u.y * row_y; }
 };
 
-// f <- w dR/dr times a displacement (dx, dy) of the frame, of all nine nodes around each point. One thread a
-// point.
+// f <- w dR/dr times a displacement (dx, dy) of all nine nodes of the frame around each point. One thread a point.
 KERNEL(frame_product, uint32 mi, uint32 mj, EquationState s, const double* dx, const double* dy, Vec* f) {
     const auto [k, i, j] = ThreadPoint(mi);
     if (j >= mj) return;
@@ -124,8 +123,7 @@ KERNEL(fold_seam, uint32 columns, uint32 nj, double* x, double* y) {
     y[k] += y[k + columns - 1];
 }
 
-// x, y [nj][ni] <- an array with these strides from row to row, from column to column, and from x to y. One thread
-// a node.
+// x, y [nj][ni] <- an array with these strides between rows, between columns, and from x to y. One thread a node.
 KERNEL(take_nodes, uint32 ni, uint32 nj, const double* from, uint64 by_row, uint64 by_column, uint64 by_axis,
        double* x, double* y) {
     const ThreadPoint at(ni);

@@ -55,8 +55,7 @@ KERNEL(find_depth, uint64 rows, const uint32* levels, uint32* depth) {
     if (threadIdx.x % WARP == 0) atomicMax(depth, most);
 }
 
-// starts <- where each level begins in an order by level, and the number of rows: none is empty. One
-// thread a row.
+// starts <- where each level begins in an order by level, and the number of rows. One thread a row.
 KERNEL(find_starts, uint64 rows, const uint32* levels, const uint32* order, uint64* starts) {
     const uint64 k = thread_index();
     if (k >= rows) return;
@@ -66,8 +65,7 @@ KERNEL(find_starts, uint64 rows, const uint32* levels, const uint32* order, uint
 }
 
 // Rows sorted by level, in passes over DIGITS values of a level's number: rows of one level keep their order, so that a
-// warp finds what they need in few pieces of memory. `order` holds the rows in the order of the last pass, none at
-// first.
+// warp finds what they need in few pieces of memory. `order` holds the rows after the last pass, none at first.
 
 __device__ inline uint32 digit_of(const uint32* levels, const uint32* order, uint64 k,
                                   uint32 shift) {
@@ -220,8 +218,7 @@ KERNEL(part_lengths, uint64 rows, uint32 upper, const uint32* order, SplitPatter
     if (k < rows) length[k] = TrianglePart(upper, order[k], pattern).length();
 }
 
-// The width of each slice of rows and the entries it has capacity for. One warp a slice. Rows of more entries than
-// `longest` are large.
+// The width of each slice of rows and its capacity. One warp a slice. Rows of more entries than `longest` are large.
 KERNEL(shape_slices, uint64 rows, const uint32* length, uint32 longest, uint32* width, uint32* capacity) {
     const uint64 k = thread_index(), slice = k / WARP;
     if (slice >= (rows + WARP - 1) / WARP) return;
@@ -237,8 +234,7 @@ KERNEL(shape_slices, uint64 rows, const uint32* length, uint32 longest, uint32* 
     capacity[slice] = together ? sum : WARP * most;
 }
 
-// filled <- columns of the lower or upper parts of the rows in order, as places there. A warp a unit, `lanes` lanes a
-// row.
+// filled <- columns of the lower or upper parts of the rows, as places in order. A warp a unit, `lanes` lanes a row.
 KERNEL(fill_columns, uint32 lanes, uint32 upper, const uint32* order, const uint32* place,
        SplitPattern pattern, SliceRows slices, uint32* filled) {
     const uint64 number = thread_index() / WARP;

@@ -54,10 +54,9 @@ __device__ inline uint32 start_order(uint32* ticket, uint32 blocks) {
     return number;
 }
 
-// All-gather of words. Each carries 32 bits of a value beside the sequence number of the all-gather, stored at once. A
-// rank sends those of an all-gather when it has read all of the one before, so that two buffers suffice. Words are
-// ordered by buffer and sender; after them stand the number of the last all-gather and the ticket of launches that
-// exchange halos.
+// All-gather of words, each of which carries 32 bits beside the sequence number of the all-gather. A rank sends when it
+// has read all of the one before, so that two buffers suffice. Words are ordered by buffer and sender; after them stand
+// the number of the last all-gather and the ticket of launches that exchange halos.
 
 // The windows of all ranks; none if this rank is alone or cannot access the others.
 struct PeerAccess : PeerAccessFields {

@@ -1,5 +1,4 @@
-// Factors of the lines of a multigrid level. Its kernels are in files of their own, which are compiled at the same
-// time.
+// Factors of the lines of a multigrid level. Its kernels are in several files, which are compiled at the same time.
 #pragma once
 #include "level.cuh"
 
@@ -12,8 +11,7 @@
 // Blocks of a point: P, C, N and those of the wall terms.
 #define PLANES 4
 
-// Loaded blocks of a stage; rows are longer than a warp so that threads with consecutive points do not store into
-// one bank.
+// Loaded blocks of a stage; rows are longer than a warp so that stores of consecutive points go to several banks.
 struct Stage {
     Block at[PLANES][STAGE][WARP + 1];
 };
@@ -170,8 +168,7 @@ __device__ bool finish_borders(const LineOf<false, AnyOperator>& line, const Blo
     return is_finite(of_first) && is_finite(last);
 }
 
-// Computes D^-1 = (C - P carried)^-1 and overwrites `carried` (on entry D^-1 N of the previous point) with D^-1 N
-// of this point for the next call.
+// Computes D^-1 = (C - P carried)^-1; `carried`, D^-1 N of the point before, <- that of this one.
 __device__ inline Block eliminate(const Block* blocks, Block& carried) {
     const Block d = blocks[1] - blocks[0] * carried, adjugate = block(d.yy, -d.xy, -d.yx, d.xx);
     // The next point waits for D^-1 N: the product need not wait for the division.

@@ -21,9 +21,8 @@ struct Nodes {
     }
 };
 
-// Each node of a range of columns <- the mean of it and its mirror image, which is (x, -y), or with `sideways` (2
-// centre - x, y). images [nj][columns] have rising columns, so that the last belongs to the first. A node with the bits
-// of its partner is put on the line of symmetry.
+// Each node of a range of columns <- the mean of it and its mirror image. images [nj][columns] have rising columns, so
+// that the last belongs to the first. A node with the bits of its partner is put on the line of symmetry.
 KERNEL(restore_symmetry, OwnColumnsFields fields, uint32 sideways, double centre,
        const double* images_x, const double* images_y, double* x, double* y) {
     const OwnColumns range = {fields};
@@ -265,8 +264,7 @@ KERNEL(find_value, uint64 n, const double* values, double wanted, uint64* first)
 }
 
 // counts[d] += values with digit d after the prefix found[0], and behind these of those after found[1], if it is
-// another. The digit is BIN_BITS bits from `shift` on, the prefix the bits above. Values are not negative; NaN comes
-// last.
+// another: BIN_BITS bits from `shift` on, the prefix the bits above. Values are not negative; NaN comes last.
 KERNEL(histogram, uint64 n, const double* values, const uint64* found, uint32 shift, uint32* counts) {
     const uint32 bins = 1u << BIN_BITS;
     const uint64 low = found[0], high = found[1];
@@ -284,9 +282,8 @@ KERNEL(histogram, uint64 n, const double* values, const uint64* found, uint32 sh
         if (own[d] > 0) atomicAdd(counts + d, own[d]);
 }
 
-// The next digits of two order statistics: found[m] has the digits of number m so far, found[2 + m] its rank among
-// values that begin with them. `parts` holds the counts of all ranks; counts, the own ones, <- 0. One block, a thread a
-// digit.
+// The next digits of two order statistics: found[m] has those of number m so far, found[2 + m] its rank among values
+// that begin with them. `parts` holds the counts of all ranks; counts <- 0. One block, a thread a digit.
 KERNEL(find_digits, uint32 ranks, const uint32* parts, uint32* counts, uint64* found) {
     const uint32 bins = 1u << BIN_BITS, digit = threadIdx.x;
     __shared__ uint64 sums[bins];

@@ -1,5 +1,4 @@
-// Matrices spread over several devices by rows: entries of a vector that others need, and what theirs add
-// to a product.
+// Matrices spread over devices by rows: entries of a vector that others need, and what theirs add to a product.
 #include "common.cuh"
 
 // to[k] <- x[places[k]]. One thread an entry.

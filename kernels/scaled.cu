@@ -41,9 +41,8 @@ KERNEL(step_and_send, ScaledMatrix of, const double* slots, StepVectors vectors)
 }
 
 // z <- d o p, y <- A z, and slots[first..] <- none, two or five of (w, y), (y, y), (p, y), (p, p) and (w, p); nothing
-// if the slots are halted. Every thread scales what it reads of p anew and waits for none of z. The columns that
-// neighbours have sent are received here. The bound leaves a thread 64 registers: four blocks of 256 fit on a
-// multiprocessor.
+// if the slots are halted. Every thread scales what it reads of p anew and waits for none of z. The columns of
+// neighbours are received here. The bound leaves a thread 64 registers: four blocks of 256 fit on a multiprocessor.
 BOUNDED_KERNEL(1024, scale_multiply_and_sum, ScaledMatrix of, const Pair* p, Pair* z, Pair* y, const Pair* w,
        ScalarReduction into) {
     const uint32 sums = of.sums;

@@ -1,5 +1,4 @@
-// Lines of other levels with too few points to keep a GPU busy by long chunks: those of either storage together take
-// twice as long to compile.
+// Lines of other levels with few points: those of either storage together take twice as long to compile.
 #include "lines.cuh"
 
 RELAX(relax_eta_full_short, false, SHORT_CHUNK, false, false, SECTION)

@@ -14,8 +14,7 @@ __device__ inline bool is_known(uint64 value) { return value != 0; }
 
 __device__ inline real known(real value) { return value == real(0) ? real(-0.0) : value; }
 
-// Reads and writes of values that other blocks write and read during the same launch. A value is its
-// own flag, so that no fence stands between the two.
+// Values that other blocks write and read during the same launch: each is its own flag, without a fence.
 #ifndef FIBERS
 #define RELAXED(T, of, in)                                                              \
     __device__ inline T load_relaxed(const T* at) {                                    \
@@ -35,8 +34,7 @@ RELAXED(uint64, "u64", "l")
 #define FAIL() __trap()
 #endif
 
-// Most polls of a wait for another warp of the same launch: they take minutes, so that the wait would
-// never end. The launch fails then.
+// Most polls of a wait for another warp of the same launch: after minutes it would never end, and the launch fails.
 #ifndef MOST_POLLS
 #define MOST_POLLS (1u << 30)
 #endif
@@ -103,8 +101,7 @@ __device__ void for_drawn_slices(uint64 slices, uint32* ticket, Work work) {
     }
 }
 
-// Calls work(slice) for all slices, each warp drawing its own: in natural order the warps of a block would wait
-// for each other's chains.
+// Calls work(slice) for all slices, each warp drawing its own: in natural order rows wait for long chains.
 template <class Work>
 __device__ void for_slices_by_warps(uint64 slices, uint32* ticket, Work work) {
     for (;;) {
@@ -186,8 +183,7 @@ struct SliceRows : SliceRowsFields {
         return unit;
     }
 
-    // The row of the team of `lanes` lanes that this lane is of: a slice is as many units as a team has
-    // lanes, each for a warp.
+    // The row of this lane's team of `lanes` lanes: a slice is as many units, a warp each, as a team has lanes.
     __device__ Unit team(uint64 number, uint32 lanes) const {
         Unit unit = this->unit(number / lanes, 0, rows);
         const Row own = unit.row;

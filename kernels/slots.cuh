@@ -51,8 +51,7 @@ __device__ inline void take_step(uint64 n, const double* slots, const StepVector
     }
 }
 
-// Whether a condition holds: kind, slots and flag packed into bytes. Kind 1: value <= bound. Kind
-// 2: value^2 <= factor * slot * slot, or not a number.
+// Whether a condition holds, packed into bytes: value <= bound (kind 1), not value^2 > factor * slot * slot (kind 2).
 __device__ inline bool holds(const double* slots, const HaltCondition& condition) {
     const uint64 packed = condition.packed;
     const uint32 kind = packed & 255;

@@ -18,8 +18,7 @@ struct Factors {
     Block pivot, beside, value;
 };
 
-// Does step(k, load(k)) for k < count in turn, as long as it returns true. Several loads are made at
-// once: they do not depend on the steps.
+// Does step(k, load(k)) for k < count in turn, as long as it returns true. Several loads are made at once.
 template <class Load, class Step>
 __device__ void in_turn(uint32 count, const Load& load, const Step& step) {
     const uint32 AT_ONCE = 4;
@@ -34,8 +33,7 @@ __device__ void in_turn(uint32 count, const Load& load, const Step& step) {
     }
 }
 
-// The spike of a line: V from its last point on (`after`), or W from its first. Returns the points it reaches, of
-// `columns` at most.
+// The spike of a line: V from its last point on (`after`), or W from its first. Returns the points it reaches.
 __device__ uint32 make_spike(const LineOf<true, AnyOperator>& line, bool after, uint32 columns, Block* spike) {
     Block value = diagonal(-1);
     uint32 reach = 0;

@@ -116,8 +116,7 @@ __device__ inline Pair beyond_by_ten_numbers(const Stencil& at, const real* valu
     return (last ? sides.after : sides.before) * beyond(j) + a.corner() * (last ? above - below : below - above);
 }
 
-// sum + what the column beyond the last one, or before the first, gives to the point of row j; beyond(row) is the
-// vector there.
+// sum + what the column beyond the last one, or before the first, beyond(row), gives to the point of row j.
 template <class Beyond>
 __device__ inline Pair add_beyond(const Stencil& at, const real* values, uint32 j, bool last, Pair sum,
                                   const Beyond& beyond) {

@@ -9,8 +9,7 @@
 #define FRAME (POINT_TILE + 2)
 #define FRAME_VALUES (2 * FRAME * FRAME)
 
-// Entries of a row: L in the order SW, S, S of the other variable, SE, W, W of the other variable;
-// U mirrored; then D^-1.
+// Entries of a row: L in the order SW, S, S of the other variable, SE, W, W of the other one; U mirrored; then D^-1.
 #define LOWER 6u
 #define DIAGONAL 12u
 
@@ -83,8 +82,7 @@ __device__ inline uint32 place_of(const uint32* starts, uint32 i, uint32 j) {
     return starts[level.level] + j - level.low;
 }
 
-// The entries of A of a point go to their places; those of other tiles and of points off the grid
-// become zero, with a diagonal of one.
+// The entries of A of a point <- theirs; those of other tiles and off the grid become zero, with a diagonal of one.
 __device__ void take_point(const Tile& tile, uint32 edges, const real* a, uint32 i, uint32 j,
                            uint32 p, real* values) {
     const uint64 stride = slot_stride(uint64(tile.mi) * tile.mj);

@@ -7,8 +7,7 @@
 // other unknown, and its tickets at zero.
 #include "fold.cuh"
 
-// source <- the place of each entry if the lower triangle alone is read; missed grows by the entries without a partner.
-// One thread a row.
+// source <- the place of each entry, of the lower triangle alone; missed grows by the entries without a partner.
 KERNEL(mirror_entries, uint64 rows, const uint32* row_start, const uint32* columns, uint32* source,
        uint32* missed) {
     const uint64 row = thread_index();
@@ -43,8 +42,7 @@ KERNEL(take_side, uint32 lanes, uint32 upper, const uint32* order, SplitPattern 
     });
 }
 
-// D_i = a_ii - sum of (L o U^T)_ij / D_j for the rows of a unit, a_ii times `scale`. A row without a
-// diagonal entry has the pivot zero.
+// D_i = a_ii - sum of (L o U^T)_ij / D_j, a_ii times `scale` or zero, for the rows of a unit.
 template <bool WAIT, bool TEAMS>
 __device__ void dilu_rows(const Unit& unit, const uint32* columns, const real* products,
                           const uint32* order, const SplitPattern& pattern, const real* a, real scale,
@@ -102,8 +100,7 @@ __device__ void upper_rows(const Unit& unit, const uint32* columns, const real* 
     });
 }
 
-// Calls work(slice, first, last) for the slices of all levels: the rows of a level are first..last. Several in one
-// block alone.
+// Calls work(slice, first, last) for all levels, whose rows are first..last: several in one block alone.
 template <class Work>
 __device__ void for_levels(const LevelRange& levels, Work work) {
     const uint64 warp = thread_index() / WARP, warps = thread_count() / WARP;

@@ -1,5 +1,4 @@
-// Vectors: sums and conversions, with numbers or scalars of the device for coefficients. All loops stride over the
-// grid.
+// Vectors: sums and conversions, with numbers or scalars of the device for coefficients.
 #include "slots.cuh"
 
 // A coefficient of one of three kinds: a quotient of slots as above, a number, or a factor times a value.

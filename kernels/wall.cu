@@ -1,9 +1,7 @@
-// The reduced system of the wall terms: block-tridiagonal along the wall, three blocks a point: inverse pivot D, D U,
-// and L.
+// The reduced system of the wall terms: block-tridiagonal, three blocks a point: inverse pivot D, D U, and L.
 #include "common.cuh"
 
-// Row i of the tridiagonal matrix that gives these answers to the probes: the diagonal block and
-// the block on both sides of it.
+// Row i of the tridiagonal matrix with these answers to the probes: the diagonal block and that on both sides of it.
 __device__ inline void probed(const Pair* even_p, const Pair* even_q, const Pair* odd_p,
                               const Pair* odd_q, uint32 walls, uint32 i, Block& centre,
                               Block& beside) {

@@ -1,5 +1,4 @@
-// Transfer between two levels with walls at the ends of the xi-lines, of transposed equations, or in pieces of several
-// ranks.
+// Transfer between levels with walls at the ends of the xi-lines, of transposed equations, or in pieces of ranks.
 #include "transfer.cuh"
 
 RESTRICT(restrict_sides, false, SIDES)
@@ -7,9 +6,8 @@ PROLONG(prolong_sides, SIDES)
 
 // Coarse f of a walled row of transposed equations, one for each block in y, whose fine residual is f - sum B^T u along
 // the eta-line, zero where the level has no `borders`: 1/8 1/4 1/8 of it along xi, or 1/4 1/2 1/4 where the level is
-// coarsened in xi alone, the transpose of the prolongation of wall terms. A warp has the columns around SUMMED_POINTS
-// coarse points, a thread each; the warps of a block share the rows. f of column mi, where the level goes on in another
-// band, is in `beside`, a value for each row.
+// coarsened in xi alone. A warp has the columns around SUMMED_POINTS coarse points; the warps of a block share the
+// rows. f of column mi, where the level goes on in another band, is in `beside`, a value for each row.
 KERNEL(restrict_sums, LevelLayout fine, real* a, const uint32* borders, const Pair* f, const Pair* u,
        const Pair* beside, LevelLayout coarse, Pair* coarse_f) {
     __shared__ Pair parts[WALL_SUMS][WARP];
@@ -41,8 +39,7 @@ KERNEL(restrict_sums, LevelLayout fine, real* a, const uint32* borders, const Pa
         real(coarse.mj == fine.mj ? 1 : 0.5) * total;
 }
 
-// A level from the pieces of all ranks: `planes` planes of `each` values a point; and u <- 0, if there is
-// a u.
+// A level from the pieces of all ranks: `planes` planes of `each` values a point; and u <- 0, if there is a u.
 KERNEL(join_pieces, LevelLayout layout, uint32 width, uint32 ranks, uint32 piece_half,
        uint32 each, uint32 planes, uint64 piece_values, const real* pieces, real* to, Pair* u) {
     each_point(layout, [=](uint32 i, uint32 j) {
