@@ -20,7 +20,6 @@ use support::jobs::side_by_side;
 
 use crate::bands::runs::case;
 
-/// A device and the number of its launches.
 fn counted() -> (Arc<dyn Device>, Arc<AtomicUsize>) {
     let launches = Arc::<AtomicUsize>::default();
     let count = launches.clone();
@@ -232,7 +231,6 @@ fn idle_memory_of_a_member_is_there_for_the_others() {
     assert_eq!(late.unwrap().len(), 3 << 20);
 }
 
-/// Two elements of equal size.
 fn two_elements() -> PlacedCase {
     let flap = "reach = 0.2\nchord = 0.5\nat = [1.5, -0.2]\n";
     let grid = "ni = 33, nj = 13, first_cell = 1e-2";

@@ -33,7 +33,6 @@ pub struct Case {
     pub method: Method,
 }
 
-/// A grid, and the report of its solve.
 pub struct Solved {
     pub grid: Grid,
     pub report: NewtonReport,
@@ -100,7 +99,6 @@ impl Case {
     }
 }
 
-/// The work of a rank.
 pub type Work<'a> = dyn Fn(usize, &CudaBackend) -> Result<NewtonReport, SolverError> + Sync + 'a;
 
 /// Compares with the grid of the CPU; the numbers of Newton steps may differ by one. Returns the linear

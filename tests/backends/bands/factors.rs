@@ -10,7 +10,6 @@ use super::ranks::{JACOBI, on_bands_of, rows};
 use crate::rows::systems::preconditioned;
 use support::fibers::{Transport, fibers};
 
-/// The Jacobian of the first guess.
 pub fn jacobian<B: EllipticBackend>(
     backend: &B,
     data: &EllipticData,

@@ -34,21 +34,6 @@ fn a_lost_device_stops_all_with_its_own_message() {
 }
 
 #[test]
-fn a_rank_that_aborts_raises_the_abort_flag() {
-    let abort_flag = Arc::new(AbortFlag::default());
-
-    let result = run_ranks(2, &abort_flag, |rank| match rank {
-        0 => Err(lost()),
-        _ => loop {
-            abort_flag.check()?;
-            std::thread::yield_now();
-        },
-    });
-
-    assert_eq!(result, Err::<Vec<()>, _>(lost()));
-}
-
-#[test]
 #[should_panic(expected = "a rank panics")]
 fn a_panic_of_a_rank_is_propagated() {
     let abort_flag = Arc::new(AbortFlag::default());

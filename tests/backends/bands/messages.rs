@@ -10,7 +10,6 @@ use super::ranks::{TRANSPORTS, opposite};
 use support::fibers::{Transport, fibers, on_ranks};
 use support::gpus::on_host;
 
-/// Does `work` on every rank with its device and communicator.
 fn on<R: Send>(
     ranks: usize,
     transport: Transport,

@@ -107,7 +107,6 @@ impl<'a> Run<'a> {
         self.folder.join(name)
     }
 
-    /// The steps, without their times.
     fn steps(&self) -> Vec<String> {
         let text = fs::read_to_string(self.file("convergence.csv")).unwrap();
         text.lines().map(|line| line.rsplit_once(',').unwrap().0.to_owned()).collect()

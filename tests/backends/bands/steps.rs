@@ -14,7 +14,6 @@ use super::ranks::on_bands_of;
 use super::runs::case;
 use support::fibers::{Transport, fibers};
 
-/// Results of the steps of a problem.
 struct Seen {
     folded: usize,
     initial: Grid,
@@ -26,7 +25,6 @@ struct Seen {
     quality: Quality,
 }
 
-/// Keys of a case and their values.
 type Sets = &'static [(&'static str, &'static str)];
 
 /// Grids of all topologies and bases. Some are small, with bands narrower than the reach of their control

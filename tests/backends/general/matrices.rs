@@ -37,7 +37,6 @@ pub(crate) fn random() -> impl Strategy<Value = Csr> {
     })
 }
 
-/// The nonzero entries of a dense matrix.
 pub(crate) fn sparse(dense: &DMatrix<f64>) -> Csr {
     let row = |row: usize| (0..dense.ncols()).map(move |column| (column, dense[(row, column)]));
     Csr::from_rows(
@@ -60,7 +59,6 @@ pub(crate) fn mirrored(a: &DMatrix<f64>) -> DMatrix<f64> {
     DMatrix::from_fn(a.nrows(), a.ncols(), |i, j| a[(i.max(j), i.min(j))])
 }
 
-/// A matrix and its factors.
 pub(crate) struct Factored<T: Real> {
     pub(crate) matrix: CsrMatrix<T>,
     factors: Box<dyn Preconditioner<CpuBackend, T, CsrMatrix<T>>>,

@@ -8,7 +8,6 @@ use gridgen::backend::{
 };
 use gridgen::sparse::{Csr, Schedule};
 
-/// The first unusable pivot of a matrix.
 fn first_bad(a: &Csr, kind: Incomplete, schedule: Schedule) -> Option<BadPivot> {
     Factored::<f64>::analysed(a, kind, schedule, 0.0).update()
 }

@@ -19,7 +19,6 @@ pub(crate) struct Devices {
 }
 
 impl Devices {
-    /// Devices on the CPU.
     pub(crate) fn fibers(count: usize) -> Self {
         Self { all: fibers(count), transport: Transport::PeerMemory, gathered: None }
     }

@@ -1,7 +1,7 @@
 //! Products by rows on several ranks.
 
 use gridgen::backend::MatrixFormat;
-use gridgen::sparse::{Csr, RowBlocks};
+use gridgen::sparse::Csr;
 use proptest::prelude::*;
 
 use super::machine::Devices;
@@ -38,38 +38,6 @@ proptest! {
             let y = product(&Devices::fibers(ranks), &a, &x, format);
 
             prop_assert!(difference(&y, &times(&a, &x)) < 1e-13, "{ranks} ranks, {format:?}");
-        }
-    }
-
-    #[test]
-    fn parts_contain_every_entry_once_and_agree_on_the_exchange(a in random(), ranks in 1..5_usize) {
-        let blocks = RowBlocks::new(a.pattern(), ranks).unwrap();
-        let parts: Vec<_> = (0..ranks).map(|rank| blocks.part(rank, &a)).collect();
-        let mut rows = vec![Vec::new(); a.rows()];
-        for part in &parts {
-            let first = part.rows.start;
-            for row in part.rows.clone() {
-                let own = part.own.row(row - first).map(|(column, value)| (first + column, value));
-                rows[row].extend(own);
-            }
-            for (k, &row) in part.border.iter().enumerate() {
-                let beyond = part.beyond.row(k);
-                let beyond = beyond.map(|(place, value)| (part.halo[place] as usize, value));
-                rows[first + row as usize].extend(beyond);
-            }
-        }
-        prop_assert_eq!(Csr::from_rows(rows.into_iter()), a);
-        for (rank, part) in parts.iter().enumerate() {
-            prop_assert_eq!(part.received.iter().map(|p| p.places.len()).sum::<usize>(), part.halo.len());
-            for passage in &part.received {
-                let other = &parts[passage.rank];
-                let sent = other.sent.iter().find(|p| p.rank == rank).unwrap().places.clone();
-                let sent: Vec<usize> =
-                    other.packed[sent].iter().map(|&k| other.rows.start + k as usize).collect();
-                let wanted: Vec<usize> =
-                    part.halo[passage.places.clone()].iter().map(|&k| k as usize).collect();
-                prop_assert_eq!(sent, wanted);
-            }
         }
     }
 }

@@ -27,7 +27,6 @@ fn a_row_much_longer_than_the_mean_is_a_separate_chunk() {
     assert!(chunks.owner.is_empty());
 }
 
-/// A matrix with rows of these lengths.
 fn rows(lengths: &[usize]) -> Csr {
     Csr::from_rows(lengths.iter().map(|&length| (0..length).map(|column| (column, 1.0))))
 }

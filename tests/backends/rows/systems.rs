@@ -10,9 +10,7 @@ use gridgen::solver::linear::{LinearReport, LinearSettings, LinearSolver};
 use gridgen::solver::precond::Preconditioners;
 use gridgen::sparse::{Csr, RowBlocks};
 
-/// A machine that starts ranks.
 pub trait Machine {
-    /// Number of ranks.
     fn ranks(&self) -> usize;
 
     /// Does `work` on every rank; returns the results by rank.
