@@ -43,6 +43,12 @@ mod cpu {
         levels_and_vectors_of_other_grids_are_refused
         unknowns_of_other_grids_are_refused
     );
+    conformance!(@module on_cpu, scalars,
+        a_condition_that_holds_halts_the_slots
+        nothing_follows_a_condition_that_holds_before
+        a_nan_halts_as_vanished
+        the_log_is_a_ring
+    );
     conformance!(@module on_cpu, walls, a_singular_wall_block_names_its_point);
     conformance!(@module on_cpu, general, the_first_bad_pivot_and_its_value);
 }

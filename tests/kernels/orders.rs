@@ -31,6 +31,5 @@ conformance!(@module adverse, factors, factors_within_tiles);
 conformance!(@module adverse, general, products_of_any_pattern tiles_drop_what_couples_them);
 conformance!(@module adverse, multigrid,
     every_operation_in_mixed_precision
-    every_operation_in_single_precision
     lines_in_segments
 );

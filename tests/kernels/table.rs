@@ -34,13 +34,3 @@ fn every_kernel_is_in_the_table() {
         }
     }
 }
-
-#[test]
-fn a_module_holds_the_shared_part_once_and_no_include() {
-    for source in KernelFile::ALL {
-        let text = source.text();
-
-        assert_eq!(text.matches("typedef REAL real;").count(), 1, "{}", source.file());
-        assert!(!text.contains("#include \"common"), "{}", source.file());
-    }
-}

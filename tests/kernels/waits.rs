@@ -7,26 +7,14 @@ use gridgen::backend::cuda::{Buffer, Device};
 
 use support::fibers::{Code, FiberDevice, Library};
 
-/// The kernels of a file, with waits that end after a few polls.
-fn impatient(source: KernelFile) -> Library {
-    Library::load(&format!("#define MOST_POLLS 50u\n{}", source.text()), Width::Double)
-}
-
-/// The result of a launch of one warp.
-fn code(library: &Library, name: &str, arguments: &[Argument]) -> Code {
-    library.launch(name, LaunchShape::new(1, 32), arguments).unwrap_err().code
-}
-
-fn device() -> Arc<dyn Device> {
-    Arc::new(FiberDevice::default())
-}
-
 /// A row that waits for itself, by single lanes, and by the whole warp if it is long.
 #[test]
 fn a_row_that_waits_without_end_fails_its_launch() {
-    let library = impatient(KernelFile::Order);
+    // Waits end after a few polls.
+    let text = format!("#define MOST_POLLS 50u\n{}", KernelFile::Order.text());
+    let library = Library::load(&text, Width::Double);
     for length in [1, 1000] {
-        let device = device();
+        let device: Arc<dyn Device> = Arc::new(FiberDevice::default());
         let buffer = |values: &[u32]| Buffer::from_host(&device, values).unwrap();
         let (starts, split) = (buffer(&[0, length]), buffer(&[length]));
         let (columns, zeros) = (buffer(&vec![0; length as usize]), buffer(&[0; 2]));
@@ -38,6 +26,8 @@ fn a_row_that_waits_without_end_fails_its_launch() {
             Argument::of_words(&[zeros.address_of(1)]),
         ];
 
-        assert_eq!(code(&library, "level_rows", &arguments), Code::Trapped, "{length}");
+        let fault = library.launch("level_rows", LaunchShape::new(1, 32), &arguments).unwrap_err();
+
+        assert_eq!(fault.code, Code::Trapped, "{length}");
     }
 }

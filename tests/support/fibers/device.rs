@@ -130,18 +130,8 @@ impl FiberDevice {
         }
     }
 
-    /// Clears bytes.
     pub fn zero(&self, at: Address, bytes: usize) {
         self.take(Request::Clear { at, bytes });
-    }
-
-    /// Replays a recording.
-    pub fn again(&self, recording: &Recording) {
-        self.must_not_be_recorded("a replay");
-        let actions: &Vec<Request> = recording.downcast_ref().unwrap();
-        for action in actions {
-            self.perform(action);
-        }
     }
 
     fn must_not_be_recorded(&self, what: &str) {
@@ -236,7 +226,9 @@ impl Device for FiberDevice {
     }
 
     fn replay(&self, _: Granted, recording: &Recording) -> Result<(), DeviceError> {
-        self.again(recording);
+        self.must_not_be_recorded("a replay");
+        let actions: &Vec<Request> = recording.downcast_ref().unwrap();
+        actions.iter().for_each(|action| self.perform(action));
         Ok(())
     }
 }

@@ -1,20 +1,6 @@
 // Kernels that test the fiber header.
 #define KERNEL(name, ...) ENTRY(name, __VA_ARGS__)
 
-KERNEL(block_sum, double* sum) {
-    DYNAMIC_SHARED(double, values);
-    const unsigned t = threadIdx.x;
-    values[t] = t;
-    __syncthreads();
-    for (unsigned step = 1; step < blockDim.x; step *= 2) {
-        const double other = t + step < blockDim.x ? values[t + step] : 0.0;
-        __syncthreads();
-        values[t] += other;
-        __syncthreads();
-    }
-    if (t == 0) *sum = values[0];
-}
-
 KERNEL(places, unsigned* seen) {
     const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
     const unsigned thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
@@ -24,50 +10,6 @@ KERNEL(places, unsigned* seen) {
 KERNEL(early, unsigned* seen) {
     fibers::wait_for_launches();
     if (threadIdx.x == 0) seen[0] = 1;
-}
-
-KERNEL(shuffles, int* lanes) {
-    const int lane = threadIdx.x;
-    lanes[lane] = __shfl_sync(0xffffffffu, lane, 5);
-    lanes[32 + lane] = __shfl_up_sync(0xffffffffu, lane, 3);
-    lanes[64 + lane] = __shfl_down_sync(0xffffffffu, lane, 3);
-    lanes[96 + lane] = __shfl_xor_sync(0xffffffffu, lane, 16);
-    lanes[128 + lane] = __shfl_down_sync(0xffffffffu, lane, 3, 8);
-}
-
-KERNEL(votes, unsigned* votes) {
-    const bool odd = threadIdx.x % 2;
-    unsigned* own = votes + 3 * threadIdx.x;
-    own[0] = __ballot_sync(0xffffffffu, odd);
-    own[1] = __any_sync(0xffffffffu, odd);
-    own[2] = __syncthreads_or(threadIdx.x == blockDim.x / 2);
-}
-
-KERNEL(half_warps, int* sums) {
-    const unsigned half = threadIdx.x / 16;
-    const unsigned mask = half ? 0xffff0000u : 0x0000ffffu;
-    int value = threadIdx.x;
-    // The halves take a different number of steps.
-    for (unsigned wait = 0; wait < half; ++wait) __syncwarp(mask);
-    for (int step = 8; step > 0; step /= 2) value += __shfl_down_sync(mask, value, step, 16);
-    sums[threadIdx.x] = value;
-}
-
-KERNEL(pass_the_turn, unsigned* turn) {
-    // The last thread begins.
-    const unsigned mine = blockDim.x - 1 - threadIdx.x;
-    while (*(volatile unsigned*)turn != mine) NAP();
-    atomicAdd(turn, 1u);
-}
-
-KERNEL(atomics, unsigned long long* found) {
-    const unsigned long long t = threadIdx.x;
-    atomicAdd(found, 1ull);
-    if (t == 0) found[1] = 7;
-    __syncthreads();
-    atomicMin(found + 1, t + 3);
-    atomicMax(found + 2, t);
-    if (t == 0) found[3] = atomicExch(found + 3, 5ull) + found[3];
 }
 
 KERNEL(skipped_barrier) {
@@ -117,8 +59,6 @@ KERNEL(meeting, unsigned* seen) {
 }
 
 KERNEL(turns, unsigned* turns) { turns[blockIdx.x] = atomicAdd(turns + gridDim.x, 1u); }
-
-KERNEL(count_threads, unsigned* count) { atomicAdd(count, 1u); }
 
 // good[t] <- whether a thread reads the right number from the one before it.
 template <bool BARRIER>

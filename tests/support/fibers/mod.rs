@@ -8,6 +8,6 @@ mod mortal;
 mod ranks;
 
 pub use device::FiberDevice;
-pub use library::{Code, Library, Order, compiled};
+pub use library::{Code, Fault, Library, Order, compiled};
 pub use mortal::{lost, mortal, watched};
 pub use ranks::{Transport, fibers, on_ranks, on_ranks_with_timeout};

@@ -30,7 +30,6 @@ pub fn mortal(launches: usize) -> Arc<dyn Device> {
     watched(move |number| if number < launches { Ok(()) } else { Err(lost()) })
 }
 
-/// The error of the lost device.
 pub fn lost() -> DeviceError {
     DeviceError::Call {
         device: "GPU 1".to_owned(),

@@ -11,7 +11,6 @@ use gridgen::backend::cuda::{
     RANK_TIMEOUT, WatchedDevice, run_ranks,
 };
 
-/// Devices on the CPU.
 pub fn fibers(count: usize) -> Vec<Arc<dyn Device>> {
     (0..count).map(|_| Arc::new(FiberDevice::default()) as Arc<dyn Device>).collect()
 }
