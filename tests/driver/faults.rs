@@ -26,7 +26,6 @@ const SMALL: [(&str, &str); 6] = [
     ("output.pictures", "false"),
 ];
 
-/// A run of a case on a device, including its preparation.
 fn run(device: Arc<dyn Device>, sets: &[(&str, &str)], output: &Path) -> Result<GridResult, Error> {
     let case = with("geometry.naca = '2412'", sets);
     let backend = CudaBackend::new(device)?;

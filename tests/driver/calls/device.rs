@@ -15,7 +15,7 @@ use gridgen::generate::{Machine, Problem, SolveOptions, solve};
 use support::cases::with;
 use support::gpus::on_host;
 
-use super::{calls, clear_by_kernel, elsewhere, fail, granted, hold};
+use super::{calls, clear_by_kernel, fail, granted, hold, with_stand_ins};
 
 /// Index of a slot among the scalars.
 const FIRST: usize = SLOT as usize;
@@ -28,10 +28,8 @@ fn trouble() -> DeviceError {
 }
 
 #[test]
-fn the_error_of_a_recording_is_not_hidden_by_that_of_its_end() {
-    if elsewhere() {
-        return;
-    }
+fn the_error_of_a_recording_or_of_work_beside_is_not_hidden_by_that_of_its_end() {
+    let Some(()) = with_stand_ins() else { return };
     let device = DriverDevice::open(0).unwrap();
     fail("cuStreamEndCapture", 0, 1, INVALIDATED);
 
@@ -43,27 +41,14 @@ fn the_error_of_a_recording_is_not_hidden_by_that_of_its_end() {
     fail("cuStreamEndCapture", 0, 1, INVALIDATED);
     let said = device.record(true, &mut || Ok(())).err().unwrap().to_string();
     assert_eq!(said, "GPU 0 (stand-in 0): recording failed: error 901");
-}
-
-#[test]
-fn the_error_of_work_beside_is_not_hidden_by_that_of_its_end() {
-    if elsewhere() {
-        return;
-    }
-    let device = DriverDevice::open(0).unwrap();
-    // The first event begins the measurement, the second ends it.
+    // The first event begins the work beside, the second ends it.
     fail("cuEventRecord", 1, 1, INVALIDATED);
-
-    let done = device.fork(&mut || Err(trouble()));
-
-    assert_eq!(done, Err(trouble()));
+    assert_eq!(device.fork(&mut || Err(trouble())), Err(trouble()));
 }
 
 #[test]
 fn a_download_is_never_another_ones() {
-    if elsewhere() {
-        return;
-    }
+    let Some(()) = with_stand_ins() else { return };
     let backend = CudaBackend::new(Arc::new(DriverDevice::open(0).unwrap())).unwrap();
     let scalars: Vec<_> = (0..9_u16)
         .map(|k| {
@@ -104,9 +89,7 @@ type Asked<'a> = (&'static str, &'a dyn Fn() -> Result<(), DeviceError>);
 
 #[test]
 fn what_cannot_be_recorded_is_refused() {
-    if elsewhere() {
-        return;
-    }
+    let Some(()) = with_stand_ins() else { return };
     let driver = Arc::new(DriverDevice::open(0).unwrap());
     let device: Arc<dyn Device> = driver.clone();
     let (small, large) = (
@@ -142,9 +125,7 @@ fn what_cannot_be_recorded_is_refused() {
 /// After a panic no recording, capture or side stream remains active.
 #[test]
 fn a_panic_leaves_a_device_that_works() {
-    if elsewhere() {
-        return;
-    }
+    let Some(()) = with_stand_ins() else { return };
     let device: Arc<dyn Device> = Arc::new(DriverDevice::open(0).unwrap());
     let buffer = Buffer::from_host(&device, &[7.0; 9]).unwrap();
     let panics: [&dyn Fn(); 4] = [
@@ -176,9 +157,7 @@ fn a_panic_leaves_a_device_that_works() {
 /// This includes exchanges that nobody joins after their start, and exchanges whose end is unknown.
 #[test]
 fn a_wait_for_a_device_is_one_for_its_exchanges() {
-    if elsewhere() {
-        return;
-    }
+    let Some(()) = with_stand_ins() else { return };
     for failing in [false, true] {
         let device: Arc<dyn Device> = Arc::new(DriverDevice::open(0).unwrap());
         let buffer = Buffer::from_host(&device, &[7.0; 9]).unwrap();
@@ -209,9 +188,7 @@ fn a_wait_for_a_device_is_one_for_its_exchanges() {
 /// It is dropped on another thread, and after the device that made it.
 #[test]
 fn a_recording_is_dropped_in_its_context() {
-    if elsewhere() {
-        return;
-    }
+    let Some(()) = with_stand_ins() else { return };
     for kept in [true, false] {
         let device = DriverDevice::open(0).unwrap();
         let recording = device.record(kept, &mut || Ok(())).unwrap();
@@ -226,9 +203,7 @@ fn a_recording_is_dropped_in_its_context() {
 /// The driver compiles the compiler's output for the newest GPU that the compiler supports.
 #[test]
 fn a_gpu_newer_than_the_compiler_can_be_used() {
-    if elsewhere() {
-        return;
-    }
+    let Some(()) = with_stand_ins() else { return };
     for (capability, newest) in [("120", "100"), ("103", "100"), ("100", "100"), ("90", "100")] {
         // SAFETY: this process runs one test.
         unsafe {
@@ -247,9 +222,7 @@ fn a_gpu_newer_than_the_compiler_can_be_used() {
 /// Downloads go through pinned memory in pieces of a mebibyte, by several threads.
 #[test]
 fn large_downloads_bring_every_byte() {
-    if elsewhere() {
-        return;
-    }
+    let Some(()) = with_stand_ins() else { return };
     let device: Arc<dyn Device> = Arc::new(DriverDevice::open(0).unwrap());
     // Pieces differ.
     let values: Vec<u8> =
@@ -281,9 +254,7 @@ fn large_downloads_bring_every_byte() {
 /// Nobody waits for them, however often their places come round.
 #[test]
 fn small_uploads_bring_what_the_host_held_when_they_were_asked_for() {
-    if elsewhere() {
-        return;
-    }
+    let Some(()) = with_stand_ins() else { return };
     let device: Arc<dyn Device> = Arc::new(DriverDevice::open(0).unwrap());
     let mut host = vec![0_u64; 3000];
     for (held, lengths) in
@@ -310,9 +281,7 @@ fn small_uploads_bring_what_the_host_held_when_they_were_asked_for() {
 
 #[test]
 fn idle_memory_is_reused_once_and_for_requests_of_its_size() {
-    if elsewhere() {
-        return;
-    }
+    let Some(()) = with_stand_ins() else { return };
     let device: Arc<dyn Device> = Arc::new(DriverDevice::open(0).unwrap());
     let zeros = |bytes: usize| Buffer::<u8>::zeros(&device, bytes);
     let idle = zeros(64).unwrap().address();
@@ -338,9 +307,7 @@ fn idle_memory_is_reused_once_and_for_requests_of_its_size() {
 /// Kernels are loaded once for all users of an open GPU.
 #[test]
 fn a_gpu_that_is_open_is_opened_again_at_once() {
-    if elsewhere() {
-        return;
-    }
+    let Some(()) = with_stand_ins() else { return };
     let open = || -> Arc<dyn Device> { Arc::new(DriverDevice::open(0).unwrap()) };
     let sum = |device: &Arc<dyn Device>| -> Result<f64, DeviceError> {
         let backend = CudaBackend::new(device.clone())?;
@@ -363,9 +330,7 @@ fn a_gpu_that_is_open_is_opened_again_at_once() {
 /// Graphs are reused for the same work at the same addresses, and only for that.
 #[test]
 fn a_second_case_of_the_same_size_reuses_the_graph() {
-    if elsewhere() {
-        return;
-    }
+    let Some(()) = with_stand_ins() else { return };
     let problem = |section: &str, points: &str| {
         let sets = [("geometry.naca", section), ("grid.ni", points), ("grid.nj", "13")];
         let sets = [&sets[..], &[("grid.first_cell", "1e-2"), ("grid.topology", "O")]].concat();
@@ -403,9 +368,7 @@ fn a_second_case_of_the_same_size_reuses_the_graph() {
 /// none.
 #[test]
 fn linear_solves_on_several_gpus_share_their_graphs() {
-    if elsewhere() {
-        return;
-    }
+    let Some(()) = with_stand_ins() else { return };
     let sets = [
         ("grid.topology", "O"),
         ("grid.ni", "33"),

@@ -8,7 +8,7 @@ use gridgen::backend::cuda::driver::DriverDevice;
 use gridgen::backend::cuda::{CudaBackend, Gpus, Transport};
 use gridgen::backend::{Backend, Bands, DeviceError};
 
-use super::{calls, elsewhere, fail};
+use super::{calls, fail, with_stand_ins};
 use support::gpus::{TRANSPORTS, a_silent_rank_is_named, square};
 use support::jobs::side_by_side;
 
@@ -26,9 +26,7 @@ fn two_gpus() -> impl Iterator<Item = (Gpus, Bands, Transport)> {
 
 #[test]
 fn ranks_add_up_their_parts_for_each_transport() {
-    if elsewhere() {
-        return;
-    }
+    let Some(()) = with_stand_ins() else { return };
     for (gpus, bands, transport) in two_gpus() {
         let sums = gpus.run(&bands, |rank, backend| {
             let mut x = backend.zeros::<f64>(100)?;
@@ -42,18 +40,14 @@ fn ranks_add_up_their_parts_for_each_transport() {
 
 #[test]
 fn a_rank_that_goes_silent_is_named_whichever_way_messages_go() {
-    if elsewhere() {
-        return;
-    }
+    let Some(()) = with_stand_ins() else { return };
     a_silent_rank_is_named(Duration::from_millis(500));
 }
 
 /// Before it frees memory the driver waits for kernels, which may wait for a launch of another rank.
 #[test]
 fn a_run_that_is_out_of_memory_says_so_and_frees_nothing() {
-    if elsewhere() {
-        return;
-    }
+    let Some(()) = with_stand_ins() else { return };
     for (gpus, bands, transport) in two_gpus() {
         let result = gpus.run(&bands, |rank, backend| {
             drop(backend.zeros::<f64>(1 << 12)?);
@@ -77,9 +71,7 @@ fn a_run_that_is_out_of_memory_says_so_and_frees_nothing() {
 /// With lazy loading the driver loads a kernel at its first use, and may wait for other kernels meanwhile.
 #[test]
 fn all_kernels_are_loaded_before_a_run() {
-    if elsewhere() {
-        return;
-    }
+    let Some(()) = with_stand_ins() else { return };
     let bands = Bands::new(64, 2, false).unwrap();
     // One GPU is already open, with some kernels of some modules loaded.
     let alone = CudaBackend::open(0, 0).unwrap();
@@ -100,9 +92,7 @@ fn all_kernels_are_loaded_before_a_run() {
 /// that a kernel of another GPU waits for.
 #[test]
 fn a_gpu_is_closed_after_the_run_on_several() {
-    if elsewhere() {
-        return;
-    }
+    let Some(()) = with_stand_ins() else { return };
     let bands = Bands::new(64, 2, false).unwrap();
     let gpus = Gpus::open(&[0, 1]).unwrap();
     let alone = Mutex::new(Some(DriverDevice::open(0).unwrap()));
@@ -130,9 +120,7 @@ fn a_gpu_is_closed_after_the_run_on_several() {
 /// Kernels that wait for another GPU must not be queued behind such kernels of another run.
 #[test]
 fn runs_on_several_gpus_come_one_after_another() {
-    if elsewhere() {
-        return;
-    }
+    let Some(()) = with_stand_ins() else { return };
     let bands = Bands::new(64, 2, false).unwrap();
     let (under_way, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let run = |_| {

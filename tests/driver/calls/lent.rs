@@ -11,7 +11,7 @@ use gridgen::backend::cuda::{AbortFlag, Buffer, Device, Group, WatchedDevice};
 
 use support::gpus::on_host;
 
-use super::{calls, elsewhere, function, hold};
+use super::{calls, function, hold, with_stand_ins};
 
 /// DLPack's numbers of the legacy default stream, and of the stream of the calling thread.
 const LEGACY: u64 = 1;
@@ -19,7 +19,6 @@ const OF_THE_THREAD: u64 = 2;
 /// Duration of a consumer's work.
 const BUSY: Duration = Duration::from_millis(30);
 
-/// Creates a stream of another library in the current context.
 fn new_stream() -> u64 {
     let mut stream = 0;
     // SAFETY: the handle outlives the call.
@@ -40,7 +39,6 @@ fn with_stream(name: &str, stream: u64) {
     assert_eq!(code, 0, "{name}");
 }
 
-/// Returns the context of the calling thread.
 fn context() -> u64 {
     let mut context = 0;
     // SAFETY: the number outlives the call.
@@ -104,9 +102,7 @@ fn is_read_whole(who: &str, device: &Arc<dyn Device>, named: i64, queued: u64) {
 
 #[test]
 fn memory_that_a_consumer_reads_is_used_again_after_that() {
-    if elsewhere() {
-        return;
-    }
+    let Some(()) = with_stand_ins() else { return };
     for (who, device) in devices() {
         let own = new_stream();
         is_read_whole(who, &device, own.cast_signed(), own);
@@ -121,9 +117,7 @@ fn memory_that_a_consumer_reads_is_used_again_after_that() {
 /// The host waits for a consumer only if its stream is unknown.
 #[test]
 fn memory_is_given_up_without_a_wait() {
-    if elsewhere() {
-        return;
-    }
+    let Some(()) = with_stand_ins() else { return };
     for (who, device) in devices() {
         let own = new_stream();
         let (x, y) = (Buffer::from_host(&device, &[7.0; 9]).unwrap(), &mut [0.0; 9]);
@@ -146,9 +140,7 @@ fn memory_is_given_up_without_a_wait() {
 /// Work on the stream of a thread is found from other threads, too.
 #[test]
 fn memory_borrowed_on_the_stream_of_a_thread_is_used_again_after_that() {
-    if elsewhere() {
-        return;
-    }
+    let Some(()) = with_stand_ins() else { return };
     let device: Arc<dyn Device> = Arc::new(DriverDevice::open(0).unwrap());
     let x = Buffer::from_host(&device, &[7.0; 9]).unwrap();
     let (lent, is_lent) = channel();
@@ -183,9 +175,7 @@ fn memory_borrowed_on_the_stream_of_a_thread_is_used_again_after_that() {
 
 #[test]
 fn a_consumer_finds_what_the_device_was_asked_for_before() {
-    if elsewhere() {
-        return;
-    }
+    let Some(()) = with_stand_ins() else { return };
     let device: Arc<dyn Device> = Arc::new(DriverDevice::open(0).unwrap());
     let own = new_stream();
     let main = device.queue().unwrap();
@@ -207,9 +197,7 @@ fn a_consumer_finds_what_the_device_was_asked_for_before() {
 
 #[test]
 fn a_thread_of_a_consumer_keeps_its_context() {
-    if elsewhere() {
-        return;
-    }
+    let Some(()) = with_stand_ins() else { return };
     let device: Arc<dyn Device> = Arc::new(DriverDevice::open(0).unwrap());
     let other = DriverDevice::open(1).unwrap();
     let x = Buffer::from_host(&device, &[7.0; 9]).unwrap();
@@ -234,9 +222,7 @@ fn a_thread_of_a_consumer_keeps_its_context() {
 /// A stream may be destroyed before the memory borrowed on it is freed.
 #[test]
 fn memory_is_used_again_after_the_work_of_a_stream_that_was_destroyed() {
-    if elsewhere() {
-        return;
-    }
+    let Some(()) = with_stand_ins() else { return };
     let device: Arc<dyn Device> = Arc::new(DriverDevice::open(0).unwrap());
     let own = new_stream();
     let x = Buffer::from_host(&device, &[7.0; 9]).unwrap();
@@ -261,9 +247,7 @@ fn memory_is_used_again_after_the_work_of_a_stream_that_was_destroyed() {
 /// An event of recorded work belongs to the recording, which others may replay.
 #[test]
 fn memory_that_recorded_work_reads_is_not_used_again() {
-    if elsewhere() {
-        return;
-    }
+    let Some(()) = with_stand_ins() else { return };
     let device: Arc<dyn Device> = Arc::new(DriverDevice::open(0).unwrap());
     let own = new_stream();
     let x = Buffer::from_host(&device, &[7.0; 9]).unwrap();

@@ -11,7 +11,7 @@ use gridgen::backend::cuda::{
     RankMessage, run_ranks,
 };
 
-use super::{calls, elsewhere, fail, function};
+use super::{calls, fail, function, with_stand_ins};
 
 /// `ncclInvalidArgument`, `ncclRemoteError`, `ncclInProgress`, `CUDA_ERROR_NOT_READY`.
 const INVALID: i32 = 4;
@@ -19,7 +19,6 @@ const REMOTE: i32 = 6;
 const IN_PROGRESS: i32 = 7;
 const NOT_READY: i32 = 600;
 
-/// The only rank of a run.
 fn alone(abort_flag: &Arc<AbortFlag>) -> (Arc<DriverDevice>, Arc<NcclCommunicator>) {
     let device = Arc::new(DriverDevice::open(0).unwrap());
     let (transport, id) = (HostTransport::new(abort_flag.clone(), 1), CommunicatorId::new());
@@ -35,9 +34,7 @@ fn open_groups() -> c_int {
 
 #[test]
 fn a_group_of_messages_is_ended_whatever_fails() {
-    if elsewhere() {
-        return;
-    }
+    let Some(()) = with_stand_ins() else { return };
     let (device, link) = alone(&Arc::default());
     let as_device: Arc<dyn Device> = device;
     let buffer = Buffer::<u64>::zeros(&as_device, 4).unwrap();
@@ -59,9 +56,7 @@ fn a_group_of_messages_is_ended_whatever_fails() {
 
 #[test]
 fn nothing_is_well_after_messages_were_cut_off() {
-    if elsewhere() {
-        return;
-    }
+    let Some(()) = with_stand_ins() else { return };
     let abort_flag = Arc::new(AbortFlag::default());
     let (device, link) = alone(&abort_flag);
     let as_device: Arc<dyn Device> = device.clone();
@@ -84,9 +79,7 @@ fn nothing_is_well_after_messages_were_cut_off() {
 /// A rank fails while others wait for it in NCCL's initialisation.
 #[test]
 fn a_start_that_waits_for_a_rank_that_failed_ends() {
-    if elsewhere() {
-        return;
-    }
+    let Some(()) = with_stand_ins() else { return };
     let abort_flag = Arc::new(AbortFlag::default());
     let transport = Arc::new(HostTransport::new(abort_flag.clone(), 2));
     let id = CommunicatorId::new().unwrap();
@@ -107,9 +100,7 @@ fn a_start_that_waits_for_a_rank_that_failed_ends() {
 /// A rank never calls the initialisation.
 #[test]
 fn a_start_that_waits_too_long_is_given_up() {
-    if elsewhere() {
-        return;
-    }
+    let Some(()) = with_stand_ins() else { return };
     let timeout = Duration::from_millis(200);
     let abort_flag = Arc::new(AbortFlag::new(timeout));
     let device = Arc::new(DriverDevice::open(0).unwrap());
@@ -124,9 +115,7 @@ fn a_start_that_waits_too_long_is_given_up() {
 
 #[test]
 fn a_stream_that_never_ends_is_given_up() {
-    if elsewhere() {
-        return;
-    }
+    let Some(()) = with_stand_ins() else { return };
     let timeout = Duration::from_millis(100);
     let (device, link) = alone(&Arc::new(AbortFlag::new(timeout)));
     fail("cuStreamQuery", 0, i32::MAX, NOT_READY);
