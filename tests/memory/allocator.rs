@@ -14,7 +14,6 @@ static ALLOCATOR: Counting = Counting;
 /// Bytes in use, and their maximum since [`peak`] began.
 static USED: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
-/// Cap on the bytes in use.
 static CAP: AtomicUsize = AtomicUsize::new(usize::MAX);
 /// Allocations of the threads that called [`count_this_thread`].
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);

@@ -19,7 +19,6 @@ use targets::{TARGETS, Target};
 
 use crate::allocator::{alone, peak};
 
-/// The repository.
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 /// Executions of each target, unless `FUZZ_RUNS` is set.
@@ -67,7 +66,6 @@ fn range(random: &mut Random, n: usize) -> std::ops::Range<usize> {
     a.min(b)..a.max(b).min(a.min(b) + 200)
 }
 
-/// Changes some of the bytes.
 fn mutate(random: &mut Random, corpus: &[Vec<u8>]) -> Vec<u8> {
     let mut bytes = random.pick(corpus).clone();
     for _ in 0..=random.below(6) {

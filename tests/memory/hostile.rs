@@ -16,7 +16,6 @@ use gridgen::formats::{mesh, mesh_from_bytes};
 use crate::allocator::{alone, peak};
 use support::grids;
 
-/// Largest memory that a reader may request for any input of these tests.
 const CAP: usize = 256 << 20;
 
 fn packed(parts: &[(&[u8], usize)]) -> Vec<u8> {

@@ -1,33 +1,24 @@
 //! The memory of processes that share a solve: rank 0 alone has the whole grid.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::fs;
+use std::path::Path;
 use std::sync::Arc;
-use std::{env, fs};
 
 use gridgen::backend::cuda::JobRank;
 use gridgen::case::CaseFile;
 use gridgen::generate::{Machine, RunOptions};
 use gridgen::internals::generate::run_on;
-use gridgen::ranks::Job;
 use support::fibers::FiberDevice;
-use support::jobs::{WAIT, free_port, place};
+use support::jobs::{of_this_process, processes};
 
 use crate::allocator::largest;
 
-/// The variable with which the test starts this program as a rank: rank, size, port.
-const RANK: &str = "GRIDGEN_TEST_RANK";
-
-/// Points of the grid in i and j.
 const SIZE: [usize; 2] = [257, 129];
 
 /// Does the work of a rank and ends the process, if the test has started it as a rank.
 fn be_a_rank() {
-    let Ok(said) = env::var(RANK) else { return };
-    let words: Vec<usize> = said.split(' ').map(|word| word.parse().unwrap()).collect();
-    let &[rank, size, port] = &words[..] else { panic!("{said}") };
-    let folder = PathBuf::from(env::var_os("GRIDGEN_TEST_FOLDER").unwrap());
-    let job = Arc::new(Job::meet(place(rank, size, port as u16), None, WAIT).unwrap());
+    let Some((job, folder, _)) = of_this_process() else { return };
+    let rank = job.rank();
     let ranks = JobRank::new(job.clone(), Arc::new(FiberDevice::default())).unwrap();
     let mut options = RunOptions::new(folder.join("out"));
     options.job = Some(job.clone());
@@ -60,19 +51,9 @@ fn be_a_rank() {
 #[test]
 fn rank_0_alone_has_the_whole_grid() {
     be_a_rank();
-    let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
-    let rank = |rank| {
-        Command::new(env::current_exe().unwrap())
-            .args(["--exact", "processes::rank_0_alone_has_the_whole_grid", "--nocapture"])
-            .env(RANK, format!("{rank} 4 {port}"))
-            .env("GRIDGEN_TEST_FOLDER", folder.path())
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap()
-    };
-    let ranks: Vec<_> = (0..4).map(rank).collect();
-    for mut rank in ranks {
-        assert!(rank.wait().unwrap().success());
+    let folder = tempfile::tempdir().unwrap();
+    for rank in processes("processes::rank_0_alone_has_the_whole_grid", 4, folder.path(), "") {
+        assert!(rank.status.success(), "{rank:?}");
     }
 
     let coordinate = SIZE[0] * SIZE[1] * size_of::<f64>();

@@ -4,10 +4,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use std::{env, fs, thread};
+use std::{fs, thread};
 
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::cuda::{Device, JobRank};
@@ -22,13 +21,10 @@ use gridgen::solver::history::NewtonStep;
 use serde_json::Value;
 use support::fibers::{FiberDevice, Transport, mortal};
 
-use support::jobs::{WAIT, free_port, place};
+use support::jobs::{of_this_process, processes};
 
 use crate::bands::runs;
 use crate::rows::machine::Devices;
-
-/// The variable with which a test starts this program as a rank; it gives rank, size, port and work.
-const RANK: &str = "GRIDGEN_TEST_RANK";
 
 /// The cases of the ranks, by the name of the test.
 const CASES: [(&str, &[(&str, &str)]); 4] = [
@@ -64,7 +60,6 @@ fn case(name: &str) -> Case {
     runs::case(&[&[("grid.ni", "65")], *sets].concat())
 }
 
-/// Number of grids in the family of a case.
 fn grids(name: &str) -> u32 {
     if name == "C" { 2 } else { 1 }
 }
@@ -114,14 +109,9 @@ fn history(result: &GridResult) -> String {
 /// Does the work of a rank and ends the process, if a test has started it as a rank. The work is `run CASE`,
 /// `stop CASE`, `go-on CASE`, `die CASE`, `die-late CASE`, `lose CASE`, `move alike`, `move apart` or `solve`.
 fn be_a_rank() {
-    let Ok(said) = env::var(RANK) else { return };
-    let words: Vec<&str> = said.split(' ').collect();
-    let number = |k: usize| words[k].parse::<usize>().unwrap();
-    let folder = PathBuf::from(env::var_os("GRIDGEN_TEST_FOLDER").unwrap());
-    let (rank, size, port) = (number(0), number(1), u16::try_from(number(2)).unwrap());
-    let job = Arc::new(Job::meet(place(rank, size, port), None, WAIT).unwrap());
-    let done = work(&words[3..], &job, &folder);
-    let class = match done {
+    let Some((job, folder, said)) = of_this_process() else { return };
+    let (rank, words) = (job.rank(), said.split(' ').collect::<Vec<_>>());
+    let class = match work(&words, &job, &folder) {
         Ok(text) => {
             fs::write(folder.join(format!("rank{rank}.txt")), text).unwrap();
             job.end(0).err().map(|failure| failure.class)
@@ -204,20 +194,8 @@ fn moved(machine: &Machine, by: f64) -> Result<String, MovementError> {
 
 /// The exit codes of ranks with this work in a folder (none after a signal), and the output of each.
 fn ended(size: usize, folder: &Path, what: &str) -> (Vec<Option<i32>>, Vec<String>) {
-    let port = free_port();
-    let rank = |rank| {
-        let test = "processes::solves::grids_of_processes_are_those_of_threads_to_the_last_bit";
-        Command::new(env::current_exe().unwrap())
-            .args(["--exact", test, "--nocapture"])
-            .env(RANK, format!("{rank} {size} {port} {what}"))
-            .env("GRIDGEN_TEST_FOLDER", folder)
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap()
-    };
-    let ranks: Vec<Child> = (0..size).map(rank).collect();
-    let ended: Vec<_> = ranks.into_iter().map(|rank| rank.wait_with_output().unwrap()).collect();
+    let test = "processes::solves::grids_of_processes_are_those_of_threads_to_the_last_bit";
+    let ended = processes(test, size, folder, what);
     let said = |rank: usize| {
         let file = folder.join(format!("rank{rank}.txt"));
         let errors = || String::from_utf8_lossy(&ended[rank].stderr).into_owned();
