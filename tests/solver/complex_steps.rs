@@ -90,18 +90,6 @@ fn size(a: &[[f64; 2]]) -> f64 {
     linear::largest(a.as_flattened())
 }
 
-fn dot(a: &[[f64; 2]], b: &[[f64; 2]]) -> f64 {
-    linear::dot(a.as_flattened(), b.as_flattened())
-}
-
-#[test]
-fn a_uniform_grid_without_control_has_no_residual() {
-    let node = |k: usize| [(k % 3) as f64, (k / 3) as f64];
-
-    let [x, y] = residual(&stencil(node).metrics(), 0.0, 0.0);
-    assert!(x == 0.0 && y == 0.0, "{x:e}, {y:e}");
-}
-
 /// The maps of O-grids, sharp, blunt and symmetric, with a held and a periodic seam, and of C-grids, and a moved wall
 /// of each.
 fn maps() -> Vec<(FixedNodeMap, Wall)> {
@@ -152,33 +140,6 @@ fn the_derivative_of_the_fixed_nodes_is_that_of_complex_steps() {
             let off = apart(&found.values, &expected);
             assert!(off <= 1e-13 * size(&expected), "{what}: {off:e} of {:e}", size(&expected));
         }
-    }
-}
-
-/// (∂b/∂x_w δ, v) = (δ, (∂b/∂x_w)ᵀ v), where the heights of first cells move the nodes, too.
-#[test]
-fn the_derivative_of_the_fixed_nodes_has_its_transpose() {
-    for (map, wall) in maps() {
-        let what = format!("{:?}, {} points", map.reference().topology, wall.len());
-        let by = random(7, wall.len());
-        let heights: Vec<f64> = by.iter().map(|by| by[0] + by[1]).collect();
-        let jacobian = map.jacobian(&wall);
-        let moved = jacobian.displacement(&by, &heights);
-        let mut weights = moved.clone();
-        weights.values = random(8, moved.values.len());
-        // The last column of a periodic grid repeats the first and has no nodes of its own.
-        let FixedPlaces { ni, .. } = moved.places;
-        if map.reference().topology == Topology::O(Seam::Periodic) {
-            (0..2).for_each(|j| weights.values[moved.places.on_line(j, ni - 1)] = [0.0; 2]);
-        }
-
-        let (by_wall, by_heights) = jacobian.gather(&weights);
-
-        let left = dot(&moved.values, &weights.values);
-        let right = dot(&by, &by_wall) + linear::dot(&heights, &by_heights);
-        let most =
-            dot(&moved.values, &moved.values).sqrt() * dot(&weights.values, &weights.values).sqrt();
-        assert!((left - right).abs() <= 1e-13 * most, "{what}: {left:e}, {right:e}");
     }
 }
 

@@ -111,50 +111,32 @@ fn the_reported_residual_is_the_true_one() {
 }
 
 #[test]
-fn the_limit_of_iterations_is_kept() {
-    let matrix = tridiagonal(200, 0.0, 0.0);
-    let b = Random::new(8).vector(200);
-    for method in METHODS {
-        for restart in [4, 50] {
-            let target = Target { norm: 1e-10, max_iterations: 10 };
-
-            let solved = Solve { restart, target, ..Solve::new(method, &matrix) }.solve(&b);
-
-            assert_eq!(solved.report.stop, LinearStop::IterationLimit);
-            assert_eq!((solved.report.iterations, solved.observed.len()), (10.0, 10));
-        }
-    }
-}
-
-#[test]
 fn what_is_not_a_number_ends_the_solve() {
-    let matrix = Matrix::of(6, |row, column| match (row, column) {
-        (3, 4) => f64::NAN,
+    let beside = Matrix::of(6, |row, column| match (row, column) {
+        (3, 4) | (4, 3) => f64::NAN,
         _ => 2.0 * f64::from(row == column),
     });
     let holed = diagonal(&[2.0, 2.0, f64::NAN, 2.0, 2.0, 2.0]);
     for method in ALL {
-        for (matrix, entry) in
-            [(&holed, 1.0), (&diagonal(&[1.0; 6]), f64::INFINITY), (&laplacian(3), f64::NAN)]
-        {
+        for (matrix, entry) in [
+            (&beside, 1.0),
+            (&holed, 1.0),
+            (&diagonal(&[1.0; 6]), f64::INFINITY),
+            (&laplacian(3), f64::NAN),
+        ] {
             let mut b = vec![1.0; matrix.n()];
             b[2] = entry;
 
             let solved = Solve::new(method, matrix).solve(&b);
 
             assert_eq!(solved.report.stop, LinearStop::NotFinite, "{method:?}");
+            assert!(solved.report.iterations <= 1.0, "{method:?}");
         }
-    }
-    for method in METHODS {
-        let solved = Solve::new(method, &matrix).solve(&vec![1.0; 6]);
-
-        assert_eq!(solved.report.stop, LinearStop::NotFinite);
-        assert!(solved.report.iterations <= 1.0);
     }
 }
 
 #[test]
-fn products_and_applications_of_an_iteration_are_counted() {
+fn the_limit_of_iterations_is_kept_and_products_and_applications_are_counted() {
     // Products are needed for the residual at the start, at each restart of GMRES and at the end as well.
     // After 20 iterations of conjugate gradients they are recorded and repeated in growing numbers, which
     // must not change the results.
@@ -173,7 +155,8 @@ fn products_and_applications_of_an_iteration_are_counted() {
 
         let solved = Solve { restart, target, ..Solve::new(method, matrix) }.solve(&b);
 
-        assert_eq!(solved.report.stop, LinearStop::IterationLimit);
+        let limit = (LinearStop::IterationLimit, max_iterations as f64);
+        assert_eq!((solved.report.stop, solved.report.iterations), limit);
         assert_eq!((matrix.products.get(), solved.applications), (products, applications));
         let numbers: Vec<f64> = solved.observed.iter().map(|(iteration, _)| *iteration).collect();
         assert_eq!(numbers, (1..=max_iterations).map(|k| k as f64).collect::<Vec<_>>());

@@ -18,7 +18,6 @@ mod newton_stops;
 mod order;
 mod preconditioners;
 mod sides;
-mod slots;
 mod systems;
 mod ten_numbers;
 mod walls;

@@ -14,7 +14,6 @@ fn matrix(size: LevelSize) -> EllMatrix<f64> {
     EllMatrix::from_values(pattern, values)
 }
 
-/// The wall columns for this matrix.
 fn columns_of_walls(size: LevelSize) -> EllMatrix<f64> {
     let (pattern, values) = wall_columns(size, WalledSides::SECTION);
     EllMatrix::from_values(pattern, values)
@@ -35,7 +34,6 @@ fn system(size: LevelSize, walls: bool) -> DMatrix<f64> {
     full
 }
 
-/// The finest level of the matrix.
 fn loaded(size: LevelSize, coarsening: Coarsening, walls: bool) -> Level<f64> {
     let columns = walls.then(|| columns_of_walls(size));
     CpuBackend
@@ -43,14 +41,12 @@ fn loaded(size: LevelSize, coarsening: Coarsening, walls: bool) -> Level<f64> {
         .unwrap()
 }
 
-/// The solution of a level of this size.
 fn solution(level: &Level<f64>, LevelSize { mi, mj, .. }: LevelSize) -> DVector<f64> {
     let mut z = vec![0.0; 2 * mi * mj];
     CpuBackend.store_solution(level, &mut z).unwrap();
     DVector::from_vec(z)
 }
 
-/// Directions of coarsening, without and with wall terms.
 const KINDS: [(Coarsening, bool); 4] = [
     (Coarsening::Full, false),
     (Coarsening::Xi, false),

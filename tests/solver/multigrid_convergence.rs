@@ -62,80 +62,59 @@ fn the_stronger_cycle_alone_contracts_every_error() {
     }
 }
 
-/// The default cycle with wall terms on every level that has them.
-fn assert_contraction(points: &WallPoints) {
-    for k in 0..11 {
-        let first_cell = 10.0_f64.powf(-2.0 - 0.5 * f64::from(k));
-        let mut setup = Setup::<f64>::new(points, 65, first_cell, Base::Marched, Wall::Coupled);
-
-        let factor = stationary_factor(&mut setup, MultigridSettings::default());
-
-        assert!(factor < 0.5, "first cell {first_cell:.1e}: {factor:.3}");
-    }
-}
-
+/// The default cycle with wall terms on every level that has them, on an O-grid and on a C-grid.
 #[test]
-fn the_cycle_with_wall_terms_contracts_at_every_first_cell_on_an_o_grid() {
-    assert_contraction(&WallPoints::naca("0012", 129));
-}
+fn the_cycle_with_wall_terms_contracts_at_every_first_cell() {
+    for points in [WallPoints::naca("0012", 129), WallPoints::naca_with_wake("0012", 129, 32)] {
+        for k in 2..=7 {
+            let first_cell = 10.0_f64.powi(-k);
+            let mut setup = Setup::new(&points, 65, first_cell, Base::Marched, Wall::Coupled);
 
-#[test]
-fn the_cycle_with_wall_terms_contracts_at_every_first_cell_on_a_c_grid() {
-    assert_contraction(&WallPoints::naca_with_wake("0012", 129, 32));
-}
+            let factor = stationary_factor(&mut setup, MultigridSettings::default());
 
-/// Whole solves with the program's defaults take at most 7 Newton steps and 15 linear iterations, and no
-/// other form of the preconditioner.
-fn assert_coupled_counts(edge: &str, topology: &str, sections: &[&str]) {
-    const SMALL: [[usize; 2]; 3] = [[65, 33], [100, 57], [129, 65]];
-    const LARGE: [[usize; 2]; 2] = [[193, 97], [257, 129]];
-    let small = [1e-2, 1e-3, 1e-5, 1e-6, 1e-7].map(|h| (&SMALL[..], h));
-    let large = [3e-3, 1e-5].map(|h| (&LARGE[..], h));
-    for (sizes, first_cell) in small.into_iter().chain(large) {
-        for (([ni, nj], far_field), section) in
-            sizes.iter().zip([30.0, 15.0, 500.0]).zip(sections.iter().cycle())
-        {
-            let text = format!(
-                "[geometry]\nnaca = '{section}'\ntrailing_edge = '{edge}'\n\
-                 [grid]\ntopology = '{topology}'\nni = {ni}\nnj = {nj}\n\
-                 first_cell = {first_cell:e}\nfar_field = {far_field}\n"
-            );
-
-            let made = make(&case(&text)).unwrap();
-
-            let (steps, iterations) =
-                (made.history.newton_iterations(), made.history.linear_iterations());
-            let at = format!("{text}{steps} steps, {iterations} iterations, {:?}", made.events);
-            assert!(made.is_good(), "{at}: {}", made.verdict);
-            assert!(steps <= 7 && iterations <= 15.0, "{at}");
-            assert!(!made.events.iter().any(|event| event.contains("took over")), "{at}");
+            let topology = points.topology;
+            assert!(factor < 0.5, "{topology:?}, first cell {first_cell:.1e}: {factor:.3}");
         }
     }
 }
 
+/// Whole solves with the program's defaults take at most 7 Newton steps and 15 linear iterations, and no
+/// other form of the preconditioner.
 #[test]
-fn coupled_walls_of_o_grids_take_few_iterations() {
-    assert_coupled_counts("sharp", "O", &["0012", "4412"]);
-}
+fn coupled_walls_take_few_iterations_at_every_first_cell() {
+    const SMALL: [[usize; 2]; 3] = [[65, 33], [100, 57], [129, 65]];
+    const LARGE: [[usize; 2]; 1] = [[257, 129]];
+    const BOTH: &[&str] = &["0012", "4412"];
+    let small = [1e-2, 1e-3, 1e-5, 1e-6, 1e-7].map(|h| (&SMALL[..], h));
+    let all = || small.into_iter().chain([3e-3, 1e-5].map(|h| (&LARGE[..], h)));
+    for (edge, topology, sections) in [
+        ("sharp", "O", BOTH),
+        ("blunt", "O", BOTH),
+        ("rounded", "O", &["4412", "0012"]),
+        ("sharp", "C", BOTH),
+        ("sharp", "half", &["0012"]),
+    ] {
+        for (sizes, first_cell) in all() {
+            for (([ni, nj], far_field), section) in
+                sizes.iter().zip([30.0, 15.0, 500.0]).zip(sections.iter().cycle())
+            {
+                let text = format!(
+                    "[geometry]\nnaca = '{section}'\ntrailing_edge = '{edge}'\n\
+                     [grid]\ntopology = '{topology}'\nni = {ni}\nnj = {nj}\n\
+                     first_cell = {first_cell:e}\nfar_field = {far_field}\n"
+                );
 
-#[test]
-fn coupled_walls_with_a_blunt_edge_take_few_iterations() {
-    assert_coupled_counts("blunt", "O", &["0012", "4412"]);
-}
+                let made = make(&case(&text)).unwrap();
 
-#[test]
-fn coupled_walls_with_a_rounded_edge_take_few_iterations() {
-    assert_coupled_counts("rounded", "O", &["4412", "0012"]);
-}
-
-#[test]
-fn coupled_walls_of_c_grids_take_few_iterations() {
-    assert_coupled_counts("sharp", "C", &["0012", "4412"]);
-}
-
-#[test]
-fn coupled_walls_of_half_grids_take_few_iterations() {
-    assert_coupled_counts("sharp", "half", &["0012"]);
+                let (steps, iterations) =
+                    (made.history.newton_iterations(), made.history.linear_iterations());
+                let at = format!("{text}{steps} steps, {iterations} iterations, {:?}", made.events);
+                assert!(made.is_good(), "{at}: {}", made.verdict);
+                assert!(steps <= 7 && iterations <= 15.0, "{at}");
+                assert!(!made.events.iter().any(|event| event.contains("took over")), "{at}");
+            }
+        }
+    }
 }
 
 /// Wall terms in the cycle and in a reduced system are two methods for the same grid.

@@ -42,27 +42,9 @@ fn exact_newton(setup: &mut Setup<f64>, method: Method, max_iterations: usize) -
 }
 
 #[test]
-fn exact_linear_solves_give_a_quadratic_tail() {
-    for (wall, method) in WALLS.into_iter().zip([Method::Bicgstab, Method::Gmres]) {
-        let mut setup = Setup::naca("4412", (33, 17), 1e-3, wall);
-
-        let report = exact_newton(&mut setup, method, 10);
-
-        assert!(report.stop.converged(), "{}", report.stop);
-        // log(F_{k+1}/F_k) / log(F_k/F_{k−1}) tends to 2. The last step ends in rounding and is excluded; a
-        // secant method would have the golden ratio 1.62.
-        let residuals: Vec<f64> = report.history.steps.iter().map(|step| step.residual).collect();
-        let drops: Vec<f64> = residuals.windows(2).map(|pair| (pair[0] / pair[1]).ln()).collect();
-        let orders: Vec<f64> = drops.windows(2).map(|pair| pair[1] / pair[0]).collect();
-        let tail = orders[orders.len() - 2];
-        assert!((1.75..=2.25).contains(&tail), "{wall:?}: {residuals:?}, orders {orders:?}");
-    }
-}
-
-#[test]
 fn one_exact_step_squares_a_disturbance() {
     for (wall, method) in WALLS.into_iter().zip([Method::Gmres, Method::Bicgstab]) {
-        let mut setup = Setup::naca("4412", (25, 13), 1e-3, wall);
+        let mut setup = Setup::naca("4412", (21, 11), 1e-3, wall);
         assert!(exact_newton(&mut setup, method, 10).stop.converged());
         let (solution, mut random) = (setup.u.clone(), Random::new(5));
         let d: Vec<f64> =
@@ -171,13 +153,16 @@ fn the_history_adds_up_and_the_observer_sees_it() {
 }
 
 #[test]
-fn the_last_record_describes_the_grid_that_is_stored() {
+fn the_last_record_describes_the_state_and_the_grid_that_is_stored() {
     for wall in WALLS {
-        let (setup, report) = default_solve(wall);
+        let (mut setup, report) = default_solve(wall);
+        let mut f = vec![0.0; setup.n()];
 
+        let found = setup.problem.residual(&CpuBackend, &setup.u, &mut f).unwrap();
         let grid = setup.problem.nodes(&CpuBackend, &setup.u, setup.initial.topology).unwrap();
 
         let last = report.history.steps.last().unwrap();
+        assert_eq!(found.merit, last.residual);
         let cells = (0..grid.nj - 1).flat_map(|j| (0..grid.ni - 1).map(move |i| (i, j)));
         let areas = cells.map(|(i, j)| cell_area(&cell_corners(&grid, i, j)));
         let smallest = areas.fold(f64::INFINITY, f64::min);
@@ -185,18 +170,6 @@ fn the_last_record_describes_the_grid_that_is_stored() {
         assert_eq!(last.folded_cells, 0);
         assert!(grid != setup.initial);
     }
-}
-
-#[test]
-fn the_state_left_is_the_last_one_accepted() {
-    let mut setup = Setup::<f64>::naca("4412", (65, 33), 1e-4, Wall::Coupled);
-    let report = setup.solve(Kind::Ilu0, &NewtonSettings { max_iterations: 2, ..NEWTON });
-    let mut f = vec![0.0; setup.n()];
-
-    let found = setup.problem.residual(&CpuBackend, &setup.u, &mut f).unwrap();
-
-    assert_eq!(report.history.newton_iterations(), 2);
-    assert_eq!(found.merit, report.history.steps[2].residual);
 }
 
 /// A grid on which the levels of an early step last.

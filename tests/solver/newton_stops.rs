@@ -73,27 +73,12 @@ impl NonlinearProblem<CpuBackend> for Scalar {
 
 /// A function and its slope.
 type Curve = (fn(f64) -> f64, fn(f64) -> f64);
-/// The number of folded cells.
 type Folds = fn(f64) -> usize;
 
 const LINE: Curve = (|u| u, |_| 1.0);
 const ATAN: Curve = (f64::atan, |u| 1.0 / (1.0 + u * u));
 /// From 1 the full step ends at −3, where there is no value, and the half step at −1.
 const CUT: Curve = (|u| if u < -1.0 { f64::NAN } else { u }, |_| 0.25);
-
-#[test]
-fn newton_converges_on_roots() {
-    let square: Curve = (|u| u * u - 2.0, |u| 2.0 * u);
-
-    for ((f, slope), start, root) in
-        [(square, 1.0, 2.0_f64.sqrt()), (ATAN, 3.0, 0.0), (CUT, 1.0, 0.0)]
-    {
-        let (report, u) = Scalar::new(f, slope).solve(start, Kind::None, &NEWTON);
-
-        assert_eq!(report.stop, NewtonStop::Converged);
-        assert!((u - root).abs() < 1e-10, "{u} for {root}");
-    }
-}
 
 #[test]
 fn the_limit_of_steps_is_kept() {

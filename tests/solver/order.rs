@@ -97,7 +97,6 @@ impl Mapping {
     }
 }
 
-/// The problem with the mapping as its solution.
 struct Manufactured {
     data: EllipticData,
     /// Unknowns of the exact mapping.
@@ -165,8 +164,7 @@ fn solutions_with_either_seam_and_wall_are_of_second_order() {
     for (periodic, coupled, coarsest) in
         [(false, false, 16), (true, false, 16), (false, true, 32), (true, true, 32)]
     {
-        let errors =
-            [1, 2, 4, 8].map(|k| Manufactured::new(k * coarsest, periodic, coupled).error());
+        let errors = [1, 2, 4].map(|k| Manufactured::new(k * coarsest, periodic, coupled).error());
 
         let orders: Vec<f64> = errors.windows(2).map(|pair| (pair[0] / pair[1]).log2()).collect();
         assert!(

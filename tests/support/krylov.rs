@@ -83,7 +83,6 @@ pub fn tridiagonal(n: usize, c: f64, d: f64) -> Matrix<f64> {
     })
 }
 
-/// The matrix with this diagonal.
 pub fn diagonal(entries: &[f64]) -> Matrix<f64> {
     Matrix::of(entries.len(), |row, column| if row == column { entries[row] } else { 0.0 })
 }

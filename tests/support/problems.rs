@@ -71,7 +71,6 @@ impl<T: Real> Setup<T> {
         Self::new(&WallPoints::naca(code, ni), nj, first_cell, Base::Marched, wall)
     }
 
-    /// Number of unknowns.
     pub fn n(&self) -> usize {
         self.problem.unknowns()
     }
@@ -94,7 +93,6 @@ impl<T: Real> Setup<T> {
         self.points().flat_map(|at| [step(at); 2]).collect()
     }
 
-    /// The unknown points.
     fn points(&self) -> impl Iterator<Item = (usize, usize)> {
         let mj = self.initial.nj - 2;
         let mi = self.n() / (2 * mj);
@@ -125,13 +123,11 @@ impl<T: Real> Setup<T> {
         self.points().flat_map(|at| [weight(at); 2]).collect()
     }
 
-    /// Solves with `BiCGStab` and this preconditioner.
     pub fn solve(&mut self, kind: Kind, settings: &NewtonSettings) -> NewtonReport {
         let Self { problem, u, .. } = self;
         newton(&CpuBackend, problem, u, (Method::Bicgstab, kind), settings).unwrap()
     }
 
-    /// Solves with this linear solver.
     pub fn solve_with(
         &mut self,
         mut linear: LinearSolver<CpuBackend, T, GridJacobian<CpuBackend, T>>,
