@@ -17,17 +17,6 @@ fn columns(pattern: &EllPattern, row: usize) -> Vec<usize> {
 }
 
 #[test]
-fn rows_are_sorted_and_may_be_empty() {
-    let rows = [vec![(2, 3.0), (0, 1.0)], vec![], vec![(1, 5.0)]];
-
-    let csr = Csr::from_rows(rows.into_iter());
-
-    assert_eq!(csr.row_start, [0, 2, 2, 3]);
-    assert_eq!(csr.row(0).collect::<Vec<_>>(), [(0, 1.0), (2, 3.0)]);
-    assert_eq!(csr.row(2).collect::<Vec<_>>(), [(1, 5.0)]);
-}
-
-#[test]
 #[should_panic(expected = "32-bit index")]
 fn a_column_beyond_32_bits_does_not_wrap() {
     let _ = Csr::from_rows([[(1 << 32, 1.0)]].into_iter());

@@ -158,23 +158,6 @@ fn wide_pieces_are_joined_on_both_sides() {
     }
 }
 
-#[test]
-fn a_sweep_over_two_bands_is_that_over_the_whole() {
-    for mi in [16, 61] {
-        let size = LevelSize { mi, mj: 9, periodic: false };
-
-        for (walls, transposed) in WALLS {
-            let work = Work { walls, transposed, ..SWEEP };
-
-            for of in stencils(size, work) {
-                let difference = difference_on::<f64>(of, work, size, &fibers(2));
-
-                assert!(difference < 1e-12, "{mi} {work:?}: {difference:e}");
-            }
-        }
-    }
-}
-
 /// Each block of a launch waits for its counterpart on the neighbour. Only one block runs at a time, and the
 /// two devices begin at opposite ends; this must not deadlock, since the rows are taken in one order.
 #[test]

@@ -10,12 +10,11 @@ use super::ranks::{TRANSPORTS, opposite};
 use support::fibers::{Transport, fibers, on_ranks};
 use support::gpus::on_host;
 
-fn on<R: Send>(
-    ranks: usize,
+fn on_three<R: Send>(
     transport: Transport,
     work: impl Fn(&Arc<dyn Device>, &dyn Communicator) -> Result<R, DeviceError> + Sync,
 ) -> Vec<R> {
-    on_ranks(&fibers(ranks), transport, |device, link| work(&device, &*link)).unwrap()
+    on_ranks(&fibers(3), transport, |device, link| work(&device, &*link)).unwrap()
 }
 
 #[test]
@@ -23,7 +22,7 @@ fn every_rank_gathers_the_values_of_all() {
     for transport in TRANSPORTS {
         // The last message is longer than the buffer of an endpoint.
         for length in [1, 2, 8, 5000, 300_000] {
-            let found = on(3, transport, |device, communicator| {
+            let found = on_three(transport, |device, communicator| {
                 let rank = communicator.rank() as u32;
                 let own: Vec<u32> = (0..length).map(|k| 100_000 * rank + k).collect();
                 let own = Buffer::from_host(device, &own)?;
@@ -39,43 +38,6 @@ fn every_rank_gathers_the_values_of_all() {
     }
 }
 
-/// Values that each rank receives from its neighbours before and after it, 9 if there is no neighbour, after
-/// several exchanges.
-fn exchanged(ranks: usize, ring: bool, transport: Transport) -> Vec<Vec<u32>> {
-    on(ranks, transport, |device, communicator| {
-        let rank = communicator.rank();
-        let sent = Buffer::<u32>::zeros(device, 2)?;
-        let received = Buffer::from_host(device, &[9, 9])?;
-        let there = [ring || rank > 0, ring || rank + 1 < ranks];
-        let beside = [(rank + ranks - 1) % ranks, (rank + 1) % ranks];
-        let messages = |buffer: &Buffer<u32>, sides: [usize; 2]| -> Vec<RankMessage> {
-            let message =
-                |k: usize| RankMessage { rank: beside[k], at: buffer.address_of(k), bytes: 4 };
-            sides.into_iter().filter(|&k| there[k]).map(message).collect()
-        };
-        // A message to the rank before arrives there as the one from the rank after.
-        let (sends, receives) = (messages(&sent, [0, 1]), messages(&received, [1, 0]));
-        // There are more exchanges than an endpoint buffers: successive messages must keep their order.
-        for turn in (0..5).rev() {
-            let own = 100 * turn + 10 * rank as u32;
-            sent.upload(&[own, own + 1])?;
-            communicator.start_exchange(&sends, &receives)?;
-            communicator.finish_exchange()?;
-        }
-        Ok(on_host(&received))
-    })
-}
-
-#[test]
-fn neighbours_exchange_their_sides() {
-    for transport in TRANSPORTS {
-        assert_eq!(exchanged(3, false, transport), [[9, 10], [1, 20], [11, 9]], "{transport:?}");
-        assert_eq!(exchanged(3, true, transport), [[21, 10], [1, 20], [11, 0]], "{transport:?}");
-        // Two ranks in a ring are neighbours on both sides.
-        assert_eq!(exchanged(2, true, transport), [[11, 10], [1, 0]], "{transport:?}");
-    }
-}
-
 #[test]
 fn any_two_ranks_exchange_messages_of_any_length_while_all_gather() {
     // Rank r sends `lengths[r]` numbers to rank 2 − r, which may be itself.
@@ -85,7 +47,7 @@ fn any_two_ranks_exchange_messages_of_any_length_while_all_gather() {
         (Transport::PeerMemory, [300_000, 0, 3]),
     ] {
         let longest = 300_000;
-        let found = on(3, transport, |device, communicator| {
+        let found = on_three(transport, |device, communicator| {
             let rank = communicator.rank();
             let other = 2 - rank;
             let own = Buffer::from_host(device, &vec![rank as u32 + 1; longest])?;

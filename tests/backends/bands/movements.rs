@@ -4,20 +4,12 @@ use std::sync::Arc;
 
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::cuda::{Buffer, CudaBackend, Device};
-use gridgen::backend::{
-    Backend, Bands, EllipticBackend, EllipticData, FixedLines, GridBackend, LevelSize,
-    MovementBackend, Receivers,
-};
+use gridgen::backend::{Bands, GridBackend, LevelSize, MovementBackend};
 use gridgen::case::Problem;
 use gridgen::generate::Machine;
 use gridgen::grid::{Grid, Topology};
 use gridgen::movement::{Adjoint, Moved, MovementError, Reference, Resident, Solved};
-use gridgen::pde::control::Wall::{Coupled, Frozen};
-use gridgen::solver::SolverError;
-use gridgen::solver::krylov::Method;
-use gridgen::solver::precond::Kind;
 
-use super::cases::Case as GridCase;
 use super::ranks::{banded, on_bands_of};
 use support::fibers::{FiberDevice, Transport, fibers, lost, mortal};
 use support::grids::distance;
@@ -194,66 +186,6 @@ fn a_reference_is_made_on_several_devices() {
         for found in all.unwrap() {
             let off = distance(found.grid(), expected.grid());
             assert!(off < 1e-9, "{name}: {off:e}");
-        }
-    }
-}
-
-/// Parts of a state that all ranks must have in whole: nodes, unknowns, unknowns of the first row, sums at
-/// fixed nodes.
-struct Whole {
-    nodes: Grid,
-    unknowns: Vec<f64>,
-    first_row: Vec<f64>,
-    sums: FixedLines,
-}
-
-fn whole(backend: &CudaBackend, data: &EllipticData, shape: &Grid) -> Result<Whole, SolverError> {
-    let EllipticData { mi, mj, .. } = *data;
-    let (mut state, mut u) = backend.elliptic(data)?;
-    let points = backend.size(&state);
-    let mut f = backend.zeros(2 * points.mi * mj)?;
-    let _ = backend.residual(&mut state, &mut f)?;
-    let mut unknowns = vec![f64::NAN; 2 * mi * mj];
-    backend.gather_unknowns(&f, Receivers::All, Some(&mut unknowns))?;
-    let mut row = backend.zeros(2 * points.mi)?;
-    backend.copy_points(points.mi, (&f, 0), (&mut row, 0))?;
-    let mut first_row = vec![f64::NAN; 2 * mi];
-    backend.gather_unknowns(&row, Receivers::All, Some(&mut first_row))?;
-    let sources: Vec<f64> = (0..2 * mi * mj).map(|k| (0.7 * k as f64).sin()).collect();
-    backend.upload_unknowns(&sources, &mut u)?;
-    let sums = backend.frame_sums(&state, &u)?;
-    let mut nodes = Grid::unset(shape.topology, shape.ni, shape.nj);
-    let grid = backend.nodes(state, shape.topology)?;
-    backend.gather(&grid, Receivers::All, Some(&mut nodes))?;
-    Ok(Whole { nodes, unknowns, first_row, sums })
-}
-
-/// Points on both sides of a border contribute to a fixed node there; each contribution must be added once.
-#[test]
-fn every_rank_has_the_nodes_the_unknowns_and_the_sums_of_all() {
-    for (periodic, wall) in [(false, Coupled), (true, Coupled), (true, Frozen)] {
-        let (kind, method) = (Kind::Jacobi, Method::Bicgstab);
-        let case = GridCase { periodic, nodes: (49, 9), wall, kind, method };
-        let (grid, data) = case.start();
-        let expected = whole(&alone(), &data, &grid).unwrap();
-        for (ranks, transport) in
-            [(1, Transport::Host), (2, Transport::PeerMemory), (3, Transport::Host)]
-        {
-            let bands = Bands::new(data.mi, ranks, periodic).unwrap();
-
-            let all = on_bands_of(&fibers(ranks), transport, &bands, |_, backend| {
-                whole(backend, &data, &grid)
-            });
-
-            for found in all.unwrap() {
-                let what = format!("{periodic}, {wall:?}, {ranks} ranks");
-                assert_eq!(found.nodes, expected.nodes, "{what}");
-                assert_eq!(found.unknowns, expected.unknowns, "{what}");
-                assert_eq!(found.first_row, expected.first_row, "{what}");
-                let [a, b] = [&found, &expected].map(|whole| whole.sums.values.as_flattened());
-                let off = apart(a, b);
-                assert!(off < 1e-13 * largest(b), "{what}: {off:e}");
-            }
         }
     }
 }

@@ -13,7 +13,7 @@ use gridgen::solver::history::NewtonStep;
 
 use super::ranks::banded;
 use support::cases::with;
-use support::fibers::{Transport, fibers, lost, mortal};
+use support::fibers::{Transport, fibers};
 
 /// A small grid without retries.
 pub fn case(sets: &[(&str, &str)]) -> Case {
@@ -210,19 +210,4 @@ fn a_restart_file_that_cannot_be_written_in_bands_is_a_note() {
 
     let notices = outcome.unwrap().notices;
     assert!(notices.iter().any(|n| n.starts_with("no restart file was kept: ")), "{notices:?}");
-}
-
-#[test]
-fn a_device_lost_in_bands_is_named_and_leaves_no_mesh() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut devices = fibers(2);
-    devices[1] = mortal(300);
-    let mut options = RunOptions::new(folder.path().to_path_buf());
-    options.restart_every = Duration::ZERO;
-
-    let ranks = Box::new(banded(devices, Transport::PeerMemory));
-    let dead = run_on(Machine::Ranks(ranks), &case(&[]).into(), &options, &mut ()).unwrap_err();
-
-    assert!(matches!(&dead, Error::Device(found) if *found == lost()), "{dead}");
-    assert!(!folder.path().join("mesh.vts").exists());
 }
