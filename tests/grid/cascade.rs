@@ -48,13 +48,14 @@ fn unchanged(name: &str) -> &'static GridResult {
 #[test]
 fn first_cells_are_exact_and_no_cell_is_folded() {
     for (name, [max, p99, mean]) in CASES {
-        for first_cell in ["1e-4", "1e-5", "1e-6"] {
-            let made = cascade(name, &[("grid.first_cell", first_cell)]);
-
+        let set = |first_cell| cascade(name, &[("grid.first_cell", first_cell)]);
+        for (first_cell, made) in
+            [(1e-4, &set("1e-4")), (1e-5, unchanged(name)), (1e-6, &set("1e-6"))]
+        {
             let quality = &made.quality;
             assert_eq!(quality.folded_cells, 0, "{name} {first_cell}");
             assert!(quality.wall_angle_error_max_deg <= 1e-4, "{name} {first_cell}: {quality:?}");
-            assert_heights(quality, first_cell.parse().unwrap(), 1e-6, name);
+            assert_heights(quality, first_cell, 1e-6, name);
             let found = [quality.max_skewness, quality.p99_skewness, quality.mean_skewness];
             assert!(
                 found[0] <= max && found[1] <= p99 && found[2] <= mean,
@@ -89,9 +90,8 @@ pub(super) fn partners(blocks: &[&Grid]) -> Vec<[[f64; 2]; 2]> {
 
 #[test]
 fn partners_are_a_pitch_apart_and_shared_nodes_are_one_bit_for_bit() {
-    for chord in [1.0, 0.137] {
-        let chosen = chord.to_string();
-        let made = cascade("compressor.toml", &[("geometry.chord", &chosen)]);
+    let small = cascade("compressor.toml", &[("geometry.chord", "0.137")]);
+    for (chord, made) in [(1.0, unchanged("compressor.toml")), (0.137, &small)] {
         let blocks = made.blocks();
         let pitch = 0.8 * chord;
 
@@ -318,7 +318,7 @@ fn formats_of_one_mesh_are_read_as_the_blocks_that_were_written() {
 }
 
 #[test]
-fn su2_has_two_periodic_markers_and_their_line() {
+fn set_ups_have_two_periodic_markers_and_relax_turbulent_flow_more() {
     let (_, folder) = written(0);
 
     let mesh = fs::read_to_string(folder.join("mesh.su2")).unwrap();
@@ -334,6 +334,9 @@ fn su2_has_two_periodic_markers_and_their_line() {
         "MARKER_PERIODIC= ( periodic_lower, periodic_upper, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0.8";
     assert!(setup.contains(line), "{setup}");
     assert!(setup.contains("MARKER_INLET= ( inlet,") && setup.contains("MARKER_OUTLET= ( outlet,"));
+    let solution = fs::read_to_string(folder.join("openfoam/system/fvSolution")).unwrap();
+    let relaxation = "fields { p 0.5; }\n    equations { U 0.7; nuTilda 0.6; }";
+    assert!(solution.contains(relaxation), "turbulent flow is relaxed more: {solution}");
 }
 
 /// Numbers of the lines of a list of OpenFOAM.
@@ -379,16 +382,6 @@ fn cyclic_faces_of_openfoam_are_partners_in_one_order() {
 }
 
 #[test]
-fn turbulent_flow_between_blades_is_relaxed_more() {
-    let (_, folder) = written(0);
-
-    let solution = fs::read_to_string(folder.join("openfoam/system/fvSolution")).unwrap();
-
-    let relaxation = "fields { p 0.5; }\n    equations { U 0.7; nuTilda 0.6; }";
-    assert!(solution.contains(relaxation), "{solution}");
-}
-
-#[test]
 fn keys_that_do_not_go_with_a_cascade_are_refused_by_name() {
     let curved = ("output.curved_order", "4");
     for (set, key) in [
@@ -411,7 +404,7 @@ fn keys_that_do_not_go_with_a_cascade_are_refused_by_name() {
 
 #[test]
 fn curved_cells_of_all_blocks_are_measured_and_written() {
-    for order in [2, 3, 4] {
+    for order in [3, 4] {
         let told = order.to_string();
         let keys = [("output.curved_order", &*told), ("grid.ni", "217"), ("grid.nj", "37")];
         let made = cascade("compressor.toml", &keys);
@@ -443,7 +436,7 @@ fn curved_cells_of_all_blocks_are_measured_and_written() {
 fn random_blades_become_valid_grids_with_exact_first_cells_or_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let mut refused = 0;
-    for k in 0..10 {
+    for k in 0..6 {
         let blade = cascades::Cascade::random(k, 0.5);
 
         let outcome = blade.made(folder.path()).unwrap();

@@ -72,7 +72,6 @@ fn distance_of_solution(exact: &Grid) -> f64 {
     (0..grid.x.len()).map(off).fold(0.0, f64::max)
 }
 
-/// Asserts that halving all intervals quarters the distance.
 fn assert_second_order(grid: impl Fn(usize, usize) -> Grid) {
     let [coarse, fine] = [1, 2].map(|k| distance_of_solution(&grid(64 * k + 1, 24 * k + 1)));
     let order = (coarse / fine).log2();

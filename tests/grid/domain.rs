@@ -4,8 +4,8 @@
 use gridgen::case::first_cell_from_y_plus;
 use gridgen::formats::MeshData;
 use gridgen::generate::GridResult;
+use gridgen::grid::Grid;
 use gridgen::grid::boundary::{Meets, Patch, Side};
-use gridgen::grid::{Grid, coarsened};
 
 use support::vectors::distance;
 
@@ -42,12 +42,6 @@ fn assert_inside(made: &GridResult, first_cell: f64, bounds: [f64; 4], what: &st
     );
 }
 
-/// The most of Newton steps, linear iterations and mean skewness.
-fn assert_counts(made: &GridResult, counts: [f64; 2], skewness: f64, what: &str) {
-    assert_steps(made, counts, what);
-    assert!(made.quality.mean_skewness <= skewness, "{what}: {}", made.quality.mean_skewness);
-}
-
 /// A case in a box: its section, its grid but for the first cell, and the bounds of the box.
 type Boxed<'a> = (&'a str, &'a str, [f64; 4]);
 
@@ -73,7 +67,8 @@ fn assert_boxed(
         let found = made.grid.outside.as_ref().unwrap().walls(made.grid.ni - 1).len();
         assert!(found >= walls.len(), "{what}: {found} walls");
     }
-    assert_counts(&made, counts, skewness, &what);
+    assert_steps(&made, counts, &what);
+    assert!(made.quality.mean_skewness <= skewness, "{what}: {}", made.quality.mean_skewness);
     made
 }
 
@@ -93,7 +88,7 @@ fn tunnels_of_any_height_hold_sections_at_any_angle_between_slip_sides_and_betwe
         (1.5, 0.075, [7.0, 8.0], 0.12, 8.0),
         (5.0, 0.16, [7.0, 11.0], 0.15, 25.0),
     ] {
-        for (section, angle) in [("0012", 0), ("4412", 20), ("2412", 10)] {
+        for (section, angle) in [("0012", 0), ("4412", 20)] {
             let first = heights[number % 4];
             number += 1;
             let geometry = format!("naca = \"{section}\"\nangle = {angle}");
@@ -120,10 +115,8 @@ fn flaps_bases_and_other_topologies_fit_a_box_with_walls_or_without() {
     let circle = ("ellipse = { thickness = 1.0 }", o, [-1.5, 6.5, -2.0, 2.1]);
     let all: &[&str] = &["floor", "roof", "inlet", "outlet"];
     for ((geometry, grid, bounds), walls) in [
-        ((flap, c, near), &all[..0]),
         ((flap, c, wide), &all[..0]),
         ((base, c, near), &all[..0]),
-        ((base, c, wide), &all[..0]),
         (("naca = \"0012\"\nangle = 10", o, wide), &all[..0]),
         ((base, o, wide), &all[..0]),
         (circle, &all[..0]),
@@ -144,9 +137,7 @@ fn flaps_bases_and_other_topologies_fit_a_box_with_walls_or_without() {
 fn a_section_above_the_ground_has_a_grid() {
     let floors: [(&[&str], _); 2] = [(&[], [1e-4, 1e-5]), (&["floor"], [1e-4, 1e-6])];
     // Gap, most steps with slip and with a wall, mean skewness.
-    for (gap, steps, skewness) in
-        [(0.05, [10.0, 11.0], 0.18), (0.1, [9.0, 11.0], 0.14), (0.5, [9.0, 7.0], 0.11)]
-    {
+    for (gap, steps, skewness) in [(0.05, [10.0, 11.0], 0.18), (0.5, [9.0, 7.0], 0.11)] {
         for (section, angle, lowest) in [("0012", 0, 0.06), ("4412", 5, 0.0654)] {
             for ((walls, heights), most) in floors.iter().zip(steps) {
                 let first = heights[usize::from(angle > 0)];
@@ -229,11 +220,10 @@ fn floor_and_roof_may_be_curves() {
     let bounds = [-0.8, 4.0, -0.6, 0.9];
     let c = "topology = \"C\"\nni = 257\nwake = 48\nnj = 81\nfirst_cell = 1e-4";
     let o = "topology = \"O\"\nni = 257\nnj = 81\nfirst_cell = 1e-4";
-    let cases: [(&str, [f64; 4], Height, Height, &str); 5] = [
+    let cases: [(&str, [f64; 4], Height, Height, &str); 4] = [
         (c, bounds, Box::new(bump), Box::new(flat(0.9)), "floor"),
         (c, bounds, Box::new(bump), Box::new(narrower), "floor roof"),
         (c, bounds, Box::new(flat(-0.6)), Box::new(narrower), "roof"),
-        (c, bounds, Box::new(bump), Box::new(narrower), ""),
         (o, [-1.5, 3.0, -0.6, 0.9], Box::new(bump), Box::new(narrower), ""),
     ];
     for (grid, bounds, floor, roof, walls) in cases {
@@ -335,134 +325,6 @@ fn patches(grid: &Grid) -> Vec<(Side, &'static str, [usize; 2])> {
         Meets::Link(_) | Meets::Partner(..) => None,
     };
     grid.boundary().iter().filter_map(patch).filter(|(_, name, _)| *name != "airfoil").collect()
-}
-
-#[test]
-fn each_side_of_a_box_is_a_patch_from_corner_to_corner() {
-    let (bounds, keys) = ([-1.5, 3.0, -1.0, 1.25], "ni = 193\nnj = 33\nfirst_cell = 1e-3");
-    let c =
-        inside("naca = \"0012\"", &[keys, "\ntopology = \"C\"\nwake = 32"].concat(), bounds).grid;
-    let o = inside("naca = \"0012\"", &[keys, "\ntopology = \"O\""].concat(), bounds).grid;
-
-    let (of_c, of_o) = (patches(&c), patches(&o));
-
-    let names = |patches: &[(Side, &'static str, [usize; 2])]| -> Vec<_> {
-        patches.iter().map(|(side, name, _)| (*side, *name)).collect()
-    };
-    let above = |name| (Side::Above, name);
-    let ends = [Side::Before, Side::Behind].map(|side| (side, "outlet"));
-    assert_eq!(names(&of_c), [&ends[..], &["floor", "inlet", "roof"].map(above)].concat());
-    assert_eq!(names(&of_o), ["outlet", "floor", "inlet", "roof", "outlet"].map(above));
-    for (grid, found) in [(&c, of_c), (&o, of_o)] {
-        for (_, name, nodes) in found.into_iter().filter(|(side, ..)| *side == Side::Above) {
-            for i in nodes[0]..=nodes[1] {
-                let [x, y] = grid.point(i, grid.nj - 1);
-                let (value, side) = match name {
-                    "floor" => (y, bounds[2]),
-                    "roof" => (y, bounds[3]),
-                    "inlet" => (x, bounds[0]),
-                    _ => (x, bounds[1]),
-                };
-                assert!((value - side).abs() < 1e-12, "{name}: {x} {y}");
-            }
-        }
-        // A coarser grid has the corners, too.
-        let coarse = coarsened(&coarsened(grid));
-        assert_eq!(names(&patches(&coarse)).len(), names(&patches(grid)).len());
-        for (fine, coarse) in patches(grid).iter().zip(patches(&coarse)) {
-            if fine.0 == Side::Above {
-                assert_eq!(fine.2.map(|node| node / 4), coarse.2);
-                assert_eq!(fine.2.map(|node| node % 4), [0, 0]);
-            }
-        }
-    }
-}
-
-#[test]
-fn files_of_a_grid_in_a_box_name_its_sides() {
-    let text = "[geometry]\nnaca = \"0012\"\n[grid]\ntopology = \"C\"\nni = 193\nnj = 33\nwake = 32\nfirst_cell = 1e-3\n\
-                reynolds = 1e6\n[domain]\nbox = [-1.5, 3.0, -1.0, 1.25]\nroof = \"far-field\"\nfloor = \"symmetry\"\n\
-                [output]\nformats = [\"su2\", \"openfoam\", \"plot3d\", \"msh\", \"cgns\"]";
-    let Family { folder, .. } = family(&case(text), 1).unwrap();
-    let text = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
-
-    for marker in ["floor", "roof", "inlet", "outlet"] {
-        assert!(text("mesh.su2").contains(&format!("MARKER_TAG= {marker}\n")), "{marker}");
-        assert!(text("mesh.msh").contains(&format!("\"{marker}\"")), "{marker}");
-        for field in ["U", "p", "nut", "nuTilda"] {
-            assert!(
-                text(&format!("openfoam/0/{field}")).contains(&format!("    {marker} {{ type ")),
-                "{field}"
-            );
-        }
-    }
-    assert!(!text("mesh.su2").contains("farfield") && !text("openfoam/0/U").contains("farfield"));
-    let setup = text("su2.cfg");
-    for line in [
-        "MARKER_SYM= ( floor )",
-        "MARKER_FAR= ( roof )",
-        "MARKER_INLET= ( inlet, 289.44667, 102929.866, 1.0, 0.0, 0.0 )",
-        "MARKER_OUTLET= ( outlet, 101325 )",
-    ] {
-        assert!(setup.lines().any(|found| found == line), "{line}");
-    }
-    let pressure = text("openfoam/0/p");
-    for line in [
-        "    floor { type symmetryPlane; }",
-        "    inlet { type zeroGradient; }",
-        "    roof { type freestreamPressure; freestreamValue uniform 0; }",
-        "    outlet { type fixedValue; value uniform 0; }",
-    ] {
-        assert!(pressure.lines().any(|found| found == line), "{line}");
-    }
-    assert!(text("openfoam/0/nut").contains("inlet { type fixedValue; value uniform 0.00000021"));
-    let map = text("mesh.nmf");
-    let kinds: Vec<&str> = map.lines().filter(|line| !line.starts_with('#')).collect();
-    for kind in ["SYMMETRY-Y", "FARFIELD", "INFLOW", "OUTFLOW", "VISCOUS"] {
-        assert!(kinds.iter().any(|line| line.starts_with(kind)), "{kind}");
-    }
-    let cgns = std::fs::read(folder.path().join("mesh.cgns")).unwrap();
-    for name in ["BCInflow", "BCOutflow", "BCFarfield", "outlet_first", "outlet_last"] {
-        let found = cgns.windows(name.len()).any(|bytes| bytes == name.as_bytes());
-        assert!(found, "{name}");
-    }
-}
-
-#[test]
-fn files_of_a_grid_in_a_box_know_its_walls() {
-    let text = |viscous: &str, formats: &str| {
-        format!(
-            "[geometry]\nnaca = \"0012\"\n[grid]\ntopology = \"C\"\nni = 129\nnj = 65\nwake = 24\nfirst_cell = 1e-3\n\
-             {viscous}\n[domain]\nbox = [-1.5, 3.0, -1.0, 1.25]\nroof = \"wall\"\n[output]\nformats = {formats}"
-        )
-    };
-    let all = text("reynolds = 1e6", "[\"su2\", \"openfoam\", \"plot3d\", \"cgns\"]");
-    let Family { folder, .. } = family(&case(&all), 1).unwrap();
-    let read_text = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
-
-    for (file, line) in [
-        ("su2.cfg", "MARKER_HEATFLUX= ( airfoil, 0.0, roof, 0.0 )"),
-        ("su2.cfg", "MARKER_MONITORING= ( airfoil )"),
-        ("su2.cfg", "MARKER_SYM= ( floor )"),
-        ("openfoam/0/U", "    roof { type noSlip; }"),
-        ("openfoam/0/p", "    roof { type zeroGradient; }"),
-        ("openfoam/0/nuTilda", "    roof { type fixedValue; value uniform 0; }"),
-        ("openfoam/0/nut", "    roof { type nutUSpaldingWallFunction; value uniform 0; }"),
-    ] {
-        assert!(read_text(file).lines().any(|found| found == line), "{file}: {line}");
-    }
-    let boundary = read_text("openfoam/constant/polyMesh/boundary");
-    let after =
-        |name: &str| boundary.split(&format!("    {name}\n")).nth(1).unwrap().lines().nth(1);
-    assert!(after("roof").unwrap().contains("wall"), "{boundary}");
-    assert!(after("floor").unwrap().contains("patch"), "{boundary}");
-    let walls = read_text("mesh.nmf").lines().filter(|line| line.starts_with("VISCOUS")).count();
-    assert_eq!(walls, 2);
-    let inviscid = family(&case(&text("", "[\"openfoam\", \"su2\"]")), 1).unwrap();
-    let read_text =
-        |name: &str| std::fs::read_to_string(inviscid.folder.path().join(name)).unwrap();
-    assert!(read_text("openfoam/0/U").contains("roof { type slip; }"));
-    assert!(read_text("su2.cfg").contains("MARKER_EULER= ( airfoil, roof )"));
 }
 
 #[test]

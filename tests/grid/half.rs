@@ -23,7 +23,6 @@ fn refusal(text: &str) -> String {
     format!("{error}\n{}", error.hint().unwrap())
 }
 
-/// The case as half a grid and as the whole grid.
 fn both(text: &str) -> [GridResult; 2] {
     let half = text.replace("$SIZE", "topology = \"half\"\nni = 65\nnj = 33");
     let whole = text.replace("$SIZE", "ni = 129\nnj = 33");

@@ -1,12 +1,9 @@
 //! Initial grids on a section and on an ellipse.
 #![allow(clippy::float_cmp, reason = "boundary points must be kept to the last bit")]
 
-use gridgen::grid::initial::hyperbolic::{BlockRow, smooth_implicit, solve_blocks};
 use gridgen::grid::initial::{InitialMethod, first_heights};
 use gridgen::grid::quality::folds;
 use gridgen::grid::{FAR_FIELD_CENTRE, Grid};
-use nalgebra::{Matrix2, Vector2};
-use support::vectors::distance;
 use support::walls::{FAR_FIELD, TRAILING, WallPoints, geometric_layers};
 
 use super::{assert_mirrored, line};
@@ -121,26 +118,6 @@ fn the_grid_of_an_ellipse_is_symmetric() {
     }
 }
 
-#[test]
-fn the_grid_of_a_circle_is_made_of_circles() {
-    // With equal spacing and constant curvature the march is one-dimensional.
-    let points = WallPoints::ellipse(1.0, 65);
-
-    let initial = points.initial(InitialMethod::Hyperbolic, 33, 1e-3);
-
-    let grid = &initial.grid;
-    for j in 0..grid.nj {
-        let radius = |i: usize| {
-            let [x, y] = grid.point(i, j);
-            (x - 0.5).hypot(y)
-        };
-        let first = radius(0);
-        assert!((0..grid.ni).all(|i| (radius(i) / first - 1.0).abs() < 1e-11), "layer {j}");
-        assert!(j == 0 || first > (grid.point(0, j - 1)[0] - 0.5));
-    }
-}
-
-/// The methods that march.
 const MARCHES: [InitialMethod; 2] = [InitialMethod::Hyperbolic, InitialMethod::Normal];
 
 #[test]
@@ -154,6 +131,10 @@ fn a_c_grid_keeps_its_cut_outflow_and_far_field() {
 
             let (grid, at) = (&initial.grid, format!("{method:?}, NACA {code}"));
             assert_eq!(initial.method, method, "{at}: {:?}", initial.notes);
+            if code == "0012" {
+                // No node is farther away than 1.5 far fields.
+                assert_mirrored(grid, 1e-12 / 1.5, |[x, y]| [x, -y]);
+            }
             assert_eq!(line(grid, 0), points.line, "{at}");
             for i in 0..=wake {
                 assert_eq!(grid.point(i, 0), grid.point(ni - 1 - i, 0), "{at}: cut at {i}");
@@ -200,16 +181,6 @@ fn the_first_line_of_a_marched_c_grid_continues_along_the_wake() {
 }
 
 #[test]
-fn the_marched_c_grid_of_a_symmetric_section_is_symmetric() {
-    for method in MARCHES {
-        let grid = WallPoints::naca_with_wake("0012", 129, 28).initial(method, 49, 1e-5).grid;
-
-        // No node is farther away than 1.5 far fields.
-        assert_mirrored(&grid, 1e-12 / 1.5, |[x, y]| [x, -y]);
-    }
-}
-
-#[test]
 fn heights_grow_in_the_wake_from_the_first_cell_and_bound_its_aspect_ratio() {
     let points = WallPoints::naca_with_wake("0012", 129, 28);
     let heights = first_heights(points.topology, &points.line, 1e-6);
@@ -245,49 +216,4 @@ fn the_layers_of_the_wake_are_those_of_the_wall_times_one_factor_a_line() {
         }
     }
     assert!(height(128, 0) > 1.5 * height(102, 0), "{:e}", height(128, 0));
-}
-
-#[test]
-fn a_cyclic_block_system_is_solved() {
-    for n in [3, 4, 7, 33] {
-        let entry = |i: usize, k: usize| ((i * 7 + k * 3) % 11) as f64 / 11.0 - 0.4;
-        let mat = |i: usize, k: usize| {
-            Matrix2::new(entry(i, k), entry(i, k + 1), entry(i, k + 2), entry(i, k + 3))
-        };
-        let exact: Vec<_> = (0..n).map(|i| Vector2::new(entry(i, 20), entry(i, 21))).collect();
-        let rows: Vec<BlockRow> = (0..n)
-            .map(|i| {
-                let (lower, upper) = (mat(i, 0), mat(i, 4));
-                let diagonal = mat(i, 8) + Matrix2::identity() * 4.0;
-                let right = lower * exact[(i + n - 1) % n]
-                    + diagonal * exact[i]
-                    + upper * exact[(i + 1) % n];
-                BlockRow { lower, diagonal, upper, right }
-            })
-            .collect();
-
-        let solution = solve_blocks(&rows).unwrap();
-
-        assert_eq!(solution.len(), n);
-        for (found, exact) in solution.iter().zip(&exact) {
-            assert!((found - exact).norm() < 1e-13);
-        }
-    }
-}
-
-#[test]
-fn implicit_smoothing_solves_its_equation_and_keeps_the_sum() {
-    let n = 17;
-    let kappa: Vec<f64> = (0..n).map(|i| 0.1 + (i % 5) as f64).collect();
-    let a: Vec<f64> = (0..n).map(|i| 1.0 + (i as f64).sin()).collect();
-    let mut b = a.clone();
-
-    smooth_implicit(&mut b, &kappa);
-
-    for i in 0..n {
-        let (w, e) = ((i + n - 1) % n, (i + 1) % n);
-        let left = b[i] - kappa[i] * (b[e] - b[i]) + kappa[w] * (b[i] - b[w]);
-        assert!((left - a[i]).abs() < 1e-12);
-    }
-    assert!((a.iter().sum::<f64>() - b.iter().sum::<f64>()).abs() < 1e-11);
 }

@@ -69,7 +69,6 @@ fn assert_mirrored(grid: &Grid, error: f64, image: impl Fn([f64; 2]) -> [f64; 2]
     }
 }
 
-/// The points of the line j.
 fn line(grid: &Grid, j: usize) -> Vec<[f64; 2]> {
     (0..grid.ni).map(|i| grid.point(i, j)).collect()
 }
@@ -91,12 +90,10 @@ fn family(case: &Case, grids: u32) -> Result<Family, Error> {
     Ok(Family { made, folder })
 }
 
-/// The report in a folder of files.
 fn report(folder: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(folder.join("report.json")).unwrap()).unwrap()
 }
 
-/// The grid in a mesh file.
 fn read(folder: &TempDir, name: &str) -> Grid {
     mesh(&folder.path().join(name)).unwrap().grid
 }

@@ -19,7 +19,6 @@ use super::moved_blades::{
 };
 use super::{assert_heights, case, make, shipped};
 
-/// A flatback with a base of 10 % chord.
 static MADE: LazyLock<GridResult> = LazyLock::new(|| made("du-flatback-c.toml"));
 
 fn reference() -> Reference {

@@ -186,6 +186,10 @@ fn o_grids_fit_outer_lines_of_pieces() {
 
 #[test]
 fn a_box_is_its_four_pieces() {
+    let [c, o] = [C, O].map(|text| {
+        let coarse = text.replace("ni = 257", "ni = 129").replace("wake = 48", "wake = 24");
+        coarse.replace("nj = 81", "nj = 49").replace("1e-4", "1e-3")
+    });
     let of_box = |grid: &str, more: &str| {
         format!(
             "{grid}[domain]\n{more}box = [-1.2, 4, -0.8, 1]\nfloor = \"wall\"\nroof = \"far-field\"\n"
@@ -203,8 +207,8 @@ fn a_box_is_its_four_pieces() {
     let straight = ("roof", "far-field", "[[-1.2, 1], [4, 1]]", "");
     let points = "[[-1.2, 1], [0, 0.98], [1, 0.9], [2, 0.92], [4, 1]]";
     let (bent, more) = (("roof", "far-field", points, ""), format!("roof_curve = {points}\n"));
-    for (grid, roof, more) in [(C, straight, ""), (O, straight, ""), (C, bent, &more)] {
-        let height = "wall_first_cell = 2e-4\n";
+    for (grid, roof, more) in [(&c, straight, ""), (&o, straight, ""), (&c, bent, &more)] {
+        let height = "wall_first_cell = 2e-3\n";
 
         let of_box = make(&case(&of_box(grid, &[height, more].concat()))).unwrap();
         let of_pieces = make(&case(&of_pieces(grid, height, roof))).unwrap();
@@ -286,38 +290,78 @@ fn a_line_that_meets_the_section_or_has_too_many_corners_is_refused() {
     }
 }
 
+/// A box is its four pieces, so that its sides are named alike.
 #[test]
-fn files_name_pieces() {
-    let text = with_pieces(
-        &C.replace("nj = 81", "nj = 65\nreynolds = 1e6"),
-        &[
-            ("walls", "wall", "[[4, -1], [-1, -0.6]]", ""),
+fn files_name_pieces_of_all_kinds() {
+    let case_of = |keys: &str, formats: &str| {
+        let pieces = [
+            ("floor", "symmetry", "[[4, -1], [1.5, -1]]", ""),
+            ("walls", "wall", "[[1.5, -1], [-1, -0.6]]", ""),
             ("left-in", "inlet", "[[-1, -0.6], [-1.1, 0]]", ""),
             ("right-in", "inlet", "[[-1.1, 0], [-1, 0.6]]", ""),
-            ("walls", "wall", "[[-1, 0.6], [2, 0.8], [4, 1]]", POLYLINE),
-        ],
-    ) + "[output]\nformats = [\"su2\", \"openfoam\", \"plot3d\", \"msh\", \"cgns\"]\n";
-    let Family { folder, made } = family(&case(&text), 1).unwrap();
+            ("walls", "wall", "[[-1, 0.6], [2, 0.8]]", ""),
+            ("bleed", "slip", "[[2, 0.8], [3, 0.9]]", ""),
+            ("roof", "far-field", "[[3, 0.9], [4, 1]]", ""),
+        ];
+        let text = with_pieces(&C.replace("nj = 81", &format!("nj = 65\n{keys}")), &pieces);
+        case(&format!("{text}[output]\nformats = {formats}\n"))
+    };
+    let all = "[\"su2\", \"openfoam\", \"plot3d\", \"msh\", \"cgns\"]";
+    let Family { folder, made } = family(&case_of("reynolds = 1e6", all), 1).unwrap();
     let text = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
 
-    for marker in ["airfoil", "walls", "left-in", "right-in", "outlet"] {
+    for marker in ["airfoil", "floor", "walls", "left-in", "right-in", "bleed", "roof", "outlet"] {
         let count = |text: String, what: &str| text.matches(what).count();
         assert_eq!(count(text("mesh.su2"), &format!("MARKER_TAG= {marker}\n")), 1, "{marker}");
         assert_eq!(count(text("mesh.msh"), &format!("\"{marker}\"")), 1, "{marker}");
         let boundary = text("openfoam/constant/polyMesh/boundary");
         assert_eq!(count(boundary, &format!("    {marker}\n")), 1, "{marker}");
+        for field in ["U", "p", "nut", "nuTilda"] {
+            let of_field = text(&format!("openfoam/0/{field}"));
+            assert!(of_field.contains(&format!("    {marker} {{ type ")), "{field}, {marker}");
+        }
     }
-    let setup = text("su2.cfg");
-    for line in [
-        "MARKER_HEATFLUX= ( airfoil, 0.0, walls, 0.0 )",
-        "MARKER_OUTLET= ( outlet, 101325 )",
-        "MARKER_INLET= ( left-in, 289.44667, 102929.866, 1.0, 0.0, 0.0, right-in, 289.44667, 102929.866, 1.0, 0.0, 0.0 )",
+    for (file, line) in [
+        ("su2.cfg", "MARKER_HEATFLUX= ( airfoil, 0.0, walls, 0.0 )"),
+        ("su2.cfg", "MARKER_MONITORING= ( airfoil )"),
+        ("su2.cfg", "MARKER_SYM= ( floor, bleed )"),
+        ("su2.cfg", "MARKER_FAR= ( roof )"),
+        ("su2.cfg", "MARKER_OUTLET= ( outlet, 101325 )"),
+        (
+            "su2.cfg",
+            "MARKER_INLET= ( left-in, 289.44667, 102929.866, 1.0, 0.0, 0.0, right-in, 289.44667, 102929.866, 1.0, 0.0, 0.0 )",
+        ),
+        ("openfoam/0/U", "    walls { type noSlip; }"),
+        ("openfoam/0/U", "    bleed { type slip; }"),
+        ("openfoam/0/p", "    floor { type symmetryPlane; }"),
+        ("openfoam/0/p", "    left-in { type zeroGradient; }"),
+        ("openfoam/0/p", "    walls { type zeroGradient; }"),
+        ("openfoam/0/p", "    roof { type freestreamPressure; freestreamValue uniform 0; }"),
+        ("openfoam/0/p", "    outlet { type fixedValue; value uniform 0; }"),
+        ("openfoam/0/nuTilda", "    walls { type fixedValue; value uniform 0; }"),
+        ("openfoam/0/nut", "    walls { type nutUSpaldingWallFunction; value uniform 0; }"),
     ] {
-        assert!(setup.lines().any(|found| found == line), "{line}");
+        assert!(text(file).lines().any(|found| found == line), "{file}: {line}");
+    }
+    let inlet = "left-in { type fixedValue; value uniform 0.00000021";
+    assert!(text("openfoam/0/nut").contains(inlet));
+    let boundary = text("openfoam/constant/polyMesh/boundary");
+    for (name, of) in [("walls", "wall"), ("bleed", "patch")] {
+        let after = boundary.split(&format!("    {name}\n")).nth(1).unwrap();
+        assert!(after.lines().nth(1).unwrap().contains(of), "{boundary}");
     }
     let map = text("mesh.nmf");
     let kind = |kind: &str| map.lines().filter(|line| line.starts_with(kind)).count();
-    assert_eq!(["VISCOUS", "INFLOW", "OUTFLOW", "FARFIELD"].map(kind), [3, 2, 2, 0]);
+    let kinds = ["VISCOUS", "INFLOW", "OUTFLOW", "FARFIELD", "SYMMETRY-Y"].map(kind);
+    assert_eq!(kinds, [3, 2, 2, 1, 1]);
+    let cgns = std::fs::read(folder.path().join("mesh.cgns")).unwrap();
+    for name in ["BCInflow", "BCOutflow", "BCFarfield", "outlet_first", "outlet_last"] {
+        assert!(cgns.windows(name.len()).any(|bytes| bytes == name.as_bytes()), "{name}");
+    }
+    let inviscid = family(&case_of("", "[\"openfoam\", \"su2\"]"), 1).unwrap().folder;
+    let text = |name: &str| std::fs::read_to_string(inviscid.path().join(name)).unwrap();
+    assert!(text("openfoam/0/U").contains("walls { type slip; }"));
+    assert!(text("su2.cfg").contains("MARKER_EULER= ( airfoil, walls )"));
     // Each patch has as many edges as were written.
     let patches = |grid: &gridgen::grid::Grid| {
         let mut all: Vec<(&str, usize)> = Vec::new();
