@@ -20,40 +20,30 @@ const JACOBI: Case = Case {
 use support::gpus::{a_silent_rank_is_named, square};
 use support::jobs::side_by_side;
 
-/// Compares two GPUs with the grid of the CPU, for every transport.
-fn check(case: Case) {
-    let expected = case.on_cpu();
-    for transport in [Transport::PeerMemory, Transport::Nccl] {
-        // Some coarse levels are distributed in bands, too.
-        let mut gpus = Gpus::open(&[0, 1]).unwrap();
-        (gpus.transport, gpus.gathered_points) = (transport, Some(1000));
-        let found = case.on_ranks(2, |bands, work| gpus.run(bands, work)).unwrap();
+/// Two GPUs are compared with the CPU, for every transport.
+#[test]
+#[ignore = "needs two GPUs: cargo test --features gpu-tests --test gpu -- --include-ignored"]
+fn grids_on_two_gpus() {
+    let factors = Case { nodes: (129, 33), ..JACOBI };
+    let multigrid = Case { kind: Kind::Multigrid, wall: Wall::Coupled, ..JACOBI };
+    for case in [
+        JACOBI,
+        Case { periodic: true, ..JACOBI },
+        Case { kind: Kind::Ilu0, method: Method::Gmres, ..factors },
+        Case { kind: Kind::Dilu, periodic: true, ..factors },
+        multigrid,
+        Case { periodic: true, ..multigrid },
+    ] {
+        let expected = case.on_cpu();
+        for transport in [Transport::PeerMemory, Transport::Nccl] {
+            // Some coarse levels are distributed in bands, too.
+            let mut gpus = Gpus::open(&[0, 1]).unwrap();
+            (gpus.transport, gpus.gathered_points) = (transport, Some(1000));
+            let found = case.on_ranks(2, |bands, work| gpus.run(bands, work)).unwrap();
 
-        let _ = cases::check(case, &expected, &found, &format!("{transport:?}"));
+            let _ = cases::check(case, &expected, &found, &format!("{transport:?}"));
+        }
     }
-}
-
-#[test]
-#[ignore = "needs two GPUs: cargo test --features gpu-tests --test gpu -- --include-ignored"]
-fn jacobi_on_two_gpus() {
-    check(JACOBI);
-    check(Case { periodic: true, ..JACOBI });
-}
-
-#[test]
-#[ignore = "needs two GPUs: cargo test --features gpu-tests --test gpu -- --include-ignored"]
-fn incomplete_factors_on_two_gpus() {
-    let case = Case { nodes: (129, 33), kind: Kind::Ilu0, ..JACOBI };
-    check(Case { method: Method::Gmres, ..case });
-    check(Case { kind: Kind::Dilu, periodic: true, ..case });
-}
-
-#[test]
-#[ignore = "needs two GPUs: cargo test --features gpu-tests --test gpu -- --include-ignored"]
-fn multigrid_on_two_gpus() {
-    let case = Case { kind: Kind::Multigrid, wall: Wall::Coupled, ..JACOBI };
-    check(case);
-    check(Case { periodic: true, ..case });
 }
 
 #[test]

@@ -18,12 +18,10 @@ use support::gpus::on_host;
 
 use crate::cases::{self, Case};
 
-/// The only rank.
 fn alone() -> (Arc<dyn Device>, PeerCommunicator) {
     with_timeout(RANK_TIMEOUT)
 }
 
-/// The only rank, with another timeout.
 fn with_timeout(timeout: Duration) -> (Arc<dyn Device>, PeerCommunicator) {
     let abort_flag = Arc::new(AbortFlag::new(timeout));
     let gpu = Arc::new(DriverDevice::open(0).unwrap());

@@ -38,7 +38,6 @@ const O: &str = "geometry.naca = '2412'\ngeometry.trailing_edge = 'sharp'\nnewto
 const C: &str = "geometry.naca = '2412'\ngeometry.trailing_edge = 'sharp'\nnewton.tolerance = 1e-10\n\
                  [grid]\ntopology = 'C'\nni = 225\nnj = 65\nwake = 48\nfirst_cell = 1e-5\n";
 
-/// Asserts that two movements have the same nodes, and the same derivatives.
 fn assert_same(found: &(Moved, Grid, Adjoint), expected: &(Moved, Grid, Adjoint), what: &str) {
     let off = |a: &[f64], b: &[f64]| apart(a, b) / largest(b);
     let both = |a: &Grid, b: &Grid| off(&a.x, &b.x).max(off(&a.y, &b.y));

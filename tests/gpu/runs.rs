@@ -34,7 +34,6 @@ fn options(output: &Path, devices: &[usize]) -> RunOptions {
     options
 }
 
-/// Cancels after a step.
 struct Until {
     last: usize,
     steps: usize,
@@ -85,7 +84,6 @@ fn an_interrupted_run_on_two_gpus_goes_on_to_the_same_bits() {
     assert_eq!(results(alone).0[..4], results(whole).0[..4]);
 }
 
-/// An observer that does nothing.
 struct Nobody;
 
 impl BatchObserver for Nobody {

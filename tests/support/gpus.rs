@@ -9,7 +9,6 @@ use gridgen::backend::{Backend, Bands, DeviceError};
 /// The transports between GPUs.
 pub const TRANSPORTS: [Transport; 3] = [Transport::PeerMemory, Transport::Nccl, Transport::Host];
 
-/// The values of a buffer.
 pub fn on_host<T: Pod>(buffer: &Buffer<T>) -> Vec<T> {
     let mut values = vec![T::zeroed(); buffer.len()];
     buffer.download(&mut values).unwrap();

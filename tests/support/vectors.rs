@@ -22,7 +22,6 @@ pub fn twisted(wall: &[[f64; 2]], degrees: f64) -> Vec<[f64; 2]> {
     wall.iter().map(turn).collect()
 }
 
-/// Largest ratio of neighbouring lengths.
 pub fn largest_growth(lengths: &[f64]) -> f64 {
     lengths.windows(2).map(|w| (w[1] / w[0]).max(w[0] / w[1])).fold(1.0, f64::max)
 }
