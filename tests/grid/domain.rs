@@ -2,10 +2,8 @@
 #![allow(clippy::float_cmp, reason = "points of straight sides lie on them to the last bit")]
 
 use gridgen::case::first_cell_from_y_plus;
-use gridgen::formats::MeshData;
 use gridgen::generate::GridResult;
-use gridgen::grid::Grid;
-use gridgen::grid::boundary::{Meets, Patch, Side};
+use gridgen::grid::boundary::{Meets, Patch};
 
 use support::vectors::distance;
 
@@ -244,7 +242,8 @@ fn floor_and_roof_may_be_curves() {
         }
         let grid = &made.grid;
         let slope = |of: &Height, x: f64| (of(x + 1e-5) - of(x - 1e-5)) / 2e-5;
-        for (_, name, [first, last]) in patches(grid) {
+        for range in grid.boundary() {
+            let (name, [first, last]) = (range.patch().map_or("", Patch::name), range.on.nodes);
             let of = match name {
                 "floor" => &floor,
                 "roof" => &roof,
@@ -318,15 +317,6 @@ fn a_seam_between_a_wall_and_a_slip_side_is_one_line() {
     }
 }
 
-/// The patches along the outer line of a grid, and those at its ends.
-fn patches(grid: &Grid) -> Vec<(Side, &'static str, [usize; 2])> {
-    let patch = |range: &gridgen::grid::boundary::Range| match range.meets {
-        Meets::Patch(patch) => Some((range.on.side, patch.name(), range.on.nodes)),
-        Meets::Link(_) | Meets::Partner(..) => None,
-    };
-    grid.boundary().iter().filter_map(patch).filter(|(_, name, _)| *name != "airfoil").collect()
-}
-
 #[test]
 fn a_family_keeps_the_corners_of_a_box() {
     let case = shipped("tunnel.toml", &[("output.formats", "plot3d")]);
@@ -341,27 +331,4 @@ fn a_family_keeps_the_corners_of_a_box() {
     assert_eq!(coarse.point(0, coarse.nj - 1), corner);
     let inlet = (0..coarse.ni).filter(|i| coarse.point(*i, coarse.nj - 1)[0] == -1.7).count();
     assert!(inlet >= 2, "{inlet} points on the inlet");
-}
-
-#[test]
-fn patches_stay_with_a_mesh_in_one_part() {
-    let made = inside(
-        "naca = \"0012\"\nedge_thickness = 0.02",
-        "topology = \"C\"\nni = 257\nwake = 64\nnj = 49\nfirst_cell = 1e-3",
-        [-1.5, 3.0, -1.0, 1.0],
-    );
-    let block = made.behind.as_ref().unwrap();
-
-    let mesh = MeshData::of_blocks(&[&made.grid, block]);
-
-    let outlets: Vec<_> = mesh
-        .blocks()
-        .into_iter()
-        .flat_map(patches)
-        .filter(|(_, name, _)| *name == "outlet")
-        .collect();
-    assert_eq!(
-        outlets.iter().map(|(side, ..)| *side).collect::<Vec<_>>(),
-        [Side::Before, Side::Behind, Side::Behind]
-    );
 }

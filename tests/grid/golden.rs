@@ -57,17 +57,13 @@ fn assert_good(name: &str, [p99, most]: [f64; 2]) -> (Case, GridResult) {
     (case, outcome)
 }
 
-/// The equiangle skewness that a corner of the wall with this interior angle (radians) forces on the two
-/// cells beside it: a grid line leaves the corner along its bisector, so each cell has an angle of 180° minus
-/// half the interior angle there.
-fn skewness_of_corner(interior: f64) -> f64 {
-    (180.0 - 0.5 * interior.to_degrees() - 90.0) / 90.0
-}
-
-/// Asserts that the largest skewness is the one that a corner with this interior angle forces.
+/// Asserts that the largest skewness is the one that a corner of the wall with this interior angle (radians) forces on the
+/// two cells beside it: a grid line leaves the corner along its bisector, so each cell has an angle of 180° minus half the
+/// interior angle there.
 #[track_caller]
 fn assert_forced(outcome: &GridResult, interior: f64, within: f64) {
-    let (worst, forced) = (outcome.quality.max_skewness, skewness_of_corner(interior));
+    let forced = (180.0 - 0.5 * interior.to_degrees() - 90.0) / 90.0;
+    let worst = outcome.quality.max_skewness;
     assert!((worst - forced).abs() < within, "{worst} where the corner forces {forced}");
 }
 

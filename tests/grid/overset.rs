@@ -96,28 +96,6 @@ fn a_body_cuts_its_hole_into_the_background() {
     assert!(found.iter().all(|zone| zone.orphans.is_empty()));
 }
 
-/// If the rim of one body's grid lies in the other body, its cells there are holes and not orphans.
-#[test]
-fn a_rim_in_another_body_is_no_orphan() {
-    let [left, right] = [-0.6, 0.6].map(|x| ring([x, 0.0], [0.5, 1.2], 129, 33));
-    let background = Background { spacing: 0.05, ..BACKGROUND }.grid([-2.0; 2], [2.0; 2]);
-    let zones = [
-        zone("background", &background, Rim::FarField),
-        zone("left", &left, Rim::Overset),
-        zone("right", &right, Rim::Overset),
-    ];
-    let walls = [wall(&left), wall(&right)];
-
-    let found = types(&zones, &walls, 0.2);
-
-    for (zone, number) in zones[1..].iter().zip(1..) {
-        let rim = zone.rim_cells();
-        let holes = rim.clone().filter(|&cell| found[number].types[cell] == CellType::Hole).count();
-        assert!(holes > 10 && holes < 64, "{holes} of {}", rim.len());
-        assert_eq!(found[number].orphans, [0; 0]);
-    }
-}
-
 /// Without a background, cells outside all other grids are orphans.
 #[test]
 fn a_rim_beyond_all_other_grids_is_an_orphan() {
@@ -161,21 +139,4 @@ fn donors_are_taken_from_the_nearest_zone() {
     let inside = cells.centres.iter().position(|[x, y]| (0.5..0.9).contains(&x.hypot(*y))).unwrap();
     assert_eq!(found[0].donors[inside].unwrap().0, 1);
     assert_eq!(found[2].donors[inside].unwrap().0, 1);
-}
-
-#[test]
-fn the_cell_of_a_point_is_found() {
-    let grid = ring([0.2, -0.1], [0.5, 1.0], 33, 9);
-    let cells = ZoneCells::of(&grid);
-
-    for (cell, centre) in cells.centres.iter().enumerate() {
-        assert_eq!(cells.at(*centre), Some(cell));
-    }
-    for outside in [[0.2, -0.1], [5.0, 0.0], [1.3, -0.1]] {
-        assert_eq!(cells.at(outside), None, "{outside:?}");
-    }
-    let passed = cells.along([[0.75, -0.13], [1.15, -0.13]], 100);
-    let mut layers: Vec<usize> = passed.into_iter().flatten().map(|cell| cell / 32).collect();
-    layers.dedup();
-    assert_eq!(layers, [0, 1, 2, 3, 4, 5, 6, 7]);
 }

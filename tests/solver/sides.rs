@@ -11,6 +11,7 @@ use gridgen::sparse::Schedule;
 use support::blocks::{Block, MAPS, bend, nozzle, wave};
 use support::linear::{largest, off_transpose, product, transposed};
 use support::problems::{loaded, preconditioned};
+use support::random::Random;
 
 const ONE: [bool; 4] = [true, false, false, false];
 
@@ -71,11 +72,6 @@ fn a_block_seen_from_another_side_has_the_same_grid() {
     }
 }
 
-/// Pseudo-random values between −1 and 1.
-fn noise(n: usize) -> Vec<f64> {
-    (0..n).map(|k| ((k * 7919 + 13) % 2003) as f64 / 1001.5 - 1.0).collect()
-}
-
 fn on_two_walls(point: usize, size: LevelSize, walls: [bool; 4]) -> bool {
     let (i, j) = (point % size.mi, point / size.mi);
     ((walls[0] && j == 0) || (walls[1] && j + 1 == size.mj))
@@ -90,7 +86,7 @@ fn products_are_those_of_the_rows_and_the_transpose_has_the_columns() {
         let rows_of_both = both.map(|jacobian| jacobian.to_csr(&CpuBackend).unwrap());
         assert_eq!(rows_of_both[1], transposed(&rows_of_both[0]), "{walls:?}");
         for (jacobian, rows) in both.into_iter().zip(&rows_of_both) {
-            let x = noise(u.len());
+            let x = Random::new(1).vector(u.len());
 
             let y = product(jacobian, &x);
 
@@ -121,7 +117,7 @@ fn lines_with_borders_are_solved_exactly() {
             let h = 0.5 / nj as f64;
             let (problem, u) = linearised(&Block::new([7, nj], walls, [h, 0.8 * h], wave));
             for jacobian in [problem.jacobian(), &problem.transposed(&CpuBackend).unwrap()] {
-                let r = noise(u.len());
+                let r = Random::new(1).vector(u.len());
 
                 let z = preconditioned((Kind::Multigrid, Coarsening::Xi), jacobian, &r);
 
@@ -173,7 +169,7 @@ fn the_transpose_takes_as_few_iterations() {
                     LinearSettings { method: Method::Bicgstab, max_iterations: 100, restart: 10 };
                 let mut solver = matrix.linear_solver(krylov, kind, MultigridSettings::default());
                 solver.update(&CpuBackend, matrix).unwrap();
-                let (mut b, mut x) = (noise(u.len()), vec![0.0; u.len()]);
+                let (mut b, mut x) = (Random::new(1).vector(u.len()), vec![0.0; u.len()]);
                 // Points on two walls have no equations.
                 let corner = |k: &usize| on_two_walls(k / 2, problem.size(), walls);
                 (0..u.len()).filter(corner).for_each(|k| b[k] = 0.0);

@@ -1,10 +1,9 @@
 //! Products in every format.
 
-use super::matrices::{convection, difference, random, times};
+use super::matrices::{convection, difference, times};
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{LinearOperator, MatrixFormat, SparseBackend};
 use gridgen::sparse::Csr;
-use proptest::prelude::*;
 use support::with_threads;
 
 fn product(a: &Csr, format: MatrixFormat, x: &[f64]) -> Vec<f64> {
@@ -24,20 +23,6 @@ fn uneven() -> Csr {
         };
         (0..length).map(move |k| ((row + k) % 40_000, 1.0 / (1.0 + k as f64)))
     }))
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
-
-    #[test]
-    fn both_formats_multiply_matrices_of_any_pattern(a in random()) {
-        let x: Vec<f64> = (0..a.rows()).map(|k| (k as f64).cos()).collect();
-        for format in [MatrixFormat::Csr, MatrixFormat::Ell] {
-            let y = product(&a, format, &x);
-
-            prop_assert!(difference(&y, &times(&a, &x)) < 1e-14, "{format:?}");
-        }
-    }
 }
 
 #[test]

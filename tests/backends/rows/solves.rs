@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use gridgen::backend::cuda::CudaBackend;
 use gridgen::backend::{Algebraic, Incomplete, MatrixFormat, SparseBackend};
+use gridgen::solver::LinearStop;
 use gridgen::solver::krylov::Method;
-use gridgen::solver::{LinearStop, SolverError};
 use gridgen::sparse::{Csr, Schedule};
 
 use super::machine::Devices;
 use super::patterns::{convection, difference, times};
 use super::systems::{Solved, Way, solve, solve_on};
-use support::fibers::{FiberDevice, Transport, lost, mortal};
+use support::fibers::{FiberDevice, Transport};
 use support::linear::norm;
 
 const METHODS: [Method; 3] = [Method::Cg, Method::Bicgstab, Method::Gmres];
@@ -83,24 +83,6 @@ fn factors_of_each_ranks_rows_precondition() {
             let within = one - 1.0..none;
             assert!(within.contains(&found.iterations), "{what}: {}", found.iterations);
             assert!(residual(&a, &b, &many.x) < 1.02e-10, "{what}");
-        }
-    }
-}
-
-#[test]
-fn a_lost_device_stops_all_with_its_own_message() {
-    let a = convection(12, 17, 0.4);
-    let b = vec![1.0; a.rows()];
-    for method in [Method::Bicgstab, Method::Gmres] {
-        // The device is lost at the first product, and within the iterations.
-        for launches in [0, 3, 50] {
-            let mut devices = Devices::fibers(3);
-            devices.all[1] = mortal(launches);
-
-            let way = Way { method, kind: Algebraic::Jacobi };
-            let result = solve(&devices, &a, &b, way).map(|solved| solved.x);
-
-            assert_eq!(result, Err(SolverError::Device(lost())), "after {launches} launches");
         }
     }
 }
