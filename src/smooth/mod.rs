@@ -19,7 +19,6 @@ use std::cmp::Ordering;
 
 use self::block::{Orientation, interpolated, shape, slid};
 use self::equations::{WallSide, equations};
-use crate::backend::cpu::CpuBackend;
 use crate::backend::{Backend, EllipticBackend, GridBackend, MultigridBackend, Real, Receivers};
 use crate::case::SolverOptions;
 use crate::elliptic::GridProblem;
