@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::time::Duration;
 
-use gridgen::case::{InlineTable, Value};
+use gridgen::case::{Table, Value};
 use gridgen::generate::{BackendChoice, RunOptions};
 use numpy::{PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::call::PyCallArgs;
@@ -64,14 +64,14 @@ fn value(value: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
     } else if value.hasattr("__fspath__")? {
         Value::from(value.call_method0("__fspath__")?.extract::<String>()?)
     } else if let Ok(table) = value.cast::<PyDict>() {
-        let mut items = InlineTable::new();
+        let mut items = Table::new();
         for (name, item) in table {
             match self::value(&item)? {
                 Some(item) => items.insert(name.extract::<String>()?, item),
                 None => return Ok(None),
             };
         }
-        Value::InlineTable(items)
+        Value::Table(items)
     } else if let Ok(array) = value.extract::<PyReadonlyArrayDyn<'_, f64>>() {
         nested(&mut array.as_array().iter().copied(), array.shape())
     } else if value.cast::<PyList>().is_ok() || value.cast::<PyTuple>().is_ok() {
@@ -82,7 +82,7 @@ fn value(value: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
                 None => return Ok(None),
             }
         }
-        items.into_iter().collect()
+        Value::Array(items)
     } else {
         return Ok(None);
     }))
@@ -92,7 +92,7 @@ fn value(value: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
 fn nested(numbers: &mut dyn Iterator<Item = f64>, shape: &[usize]) -> Value {
     match shape {
         [] => Value::from(numbers.next().unwrap_or(f64::NAN)),
-        [first, rest @ ..] => (0..*first).map(|_| nested(numbers, rest)).collect(),
+        [first, rest @ ..] => Value::Array((0..*first).map(|_| nested(numbers, rest)).collect()),
     }
 }
 

@@ -60,8 +60,7 @@ pub use rig::{AssemblyError, PlacedBackground, PlacedCase, PlacedElement};
 pub(crate) use sections::nearest_file;
 pub use settle::{BodyContour, SectionError};
 pub use solving::SolverOptions;
-pub use toml::Table;
-pub use toml_edit::{InlineTable, Value};
+pub use toml::{Table, Value};
 
 /// A checked case with every default resolved. Lengths are in chords.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::str::FromStr;
 
-use toml_edit::{InlineTable, Item, Value};
+use toml::{Table, Value};
+use toml_edit::Item;
 
 use super::entries::{ELEMENT, Given, UNNAMED, unknown_argument};
 use super::error::{CaseError, Found, GivenValue, Place, among};
@@ -107,21 +108,22 @@ impl Given {
     }
 
     /// Puts one argument in place.
-    fn argument(&mut self, name: &String, value: &Value) -> Result<(), CaseError> {
+    fn argument(&mut self, name: &String, given: &Value) -> Result<(), CaseError> {
+        let value = editable(given);
         let shown = excerpt(value.to_string().trim());
         let place = Place::Argument { name: name.clone(), value: shown.clone() };
         if name == ELEMENT {
             self.elements.clear();
-            return self.read_elements(&Item::Value(value.clone()), &TableSource::Argument(place));
+            return self.read_elements(&Item::Value(value), &TableSource::Argument(place));
         }
-        let empty = value.as_inline_table().is_some_and(InlineTable::is_empty);
+        let empty = given.as_table().is_some_and(Table::is_empty);
         if let Some(section) = table::section_named(name).filter(|_| empty) {
             let found = GivenValue { place, key: section.into(), value: shown };
             self.places.given.insert(section, found);
             return Ok(());
         }
         match table::named(name)[..] {
-            [key] => self.set_for_all(key, value, &shown, &place),
+            [key] => self.set_for_all(key, &value, &shown, &place),
             [] => Err(unknown_argument(name, place)),
             ref keys => {
                 let keys = keys.iter().map(|key| key.path).collect();
@@ -156,6 +158,22 @@ impl Case {
         overrides: &[(String, String)],
     ) -> Result<Self, CaseError> {
         CaseFile::from_toml(text, path, overrides)?.into_section()
+    }
+}
+
+/// Converts a value to the type that values of a file have.
+fn editable(value: &Value) -> toml_edit::Value {
+    match value {
+        Value::String(text) => text.into(),
+        Value::Integer(number) => (*number).into(),
+        Value::Float(number) => (*number).into(),
+        Value::Boolean(flag) => (*flag).into(),
+        Value::Datetime(time) => (*time).into(),
+        Value::Array(items) => toml_edit::Value::Array(items.iter().map(editable).collect()),
+        Value::Table(items) => {
+            let items = items.iter().map(|(name, item)| (name.as_str(), editable(item)));
+            toml_edit::Value::InlineTable(items.collect())
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::Path;
 
 use clap::{Args, CommandFactory};
-use gridgen::case::{CaseError, CaseFile, InlineTable, Value};
+use gridgen::case::{CaseError, CaseFile, Table, Value};
 use gridgen::internals::schema::nearest;
 
 use super::{Cli, CommandFailure, parse_set};
@@ -116,12 +116,12 @@ pub(super) fn named(word: &Path) -> Option<Section> {
     let text = plain(word)?.to_lowercase();
     let (name, content) = NAMED.into_iter().find(|(name, _)| *name == text)?;
     if content.starts_with("geometry.") {
-        return Some((name.to_owned(), content, InlineTable::new().into()));
+        return Some((name.to_owned(), content, Table::new().into()));
     }
-    let number = |word: &str| word.parse::<f64>().ok();
+    let number = |word: &str| word.parse().ok().map(Value::Float);
     let row = |line: &str| line.split_whitespace().map(number).collect::<Option<Vec<_>>>();
-    let rows = content.lines().filter_map(row).filter(|row| row.len() == 2);
-    Some((name.to_owned(), "geometry.points", rows.map(Value::from_iter).collect()))
+    let rows = content.lines().filter_map(row).filter(|row| row.len() == 2).map(Value::Array);
+    Some((name.to_owned(), "geometry.points", Value::Array(rows.collect())))
 }
 
 fn naca(digits: &str) -> Section {

@@ -70,7 +70,8 @@ impl UiArguments {
         let (text, start) = match section(&self.case) {
             Some((name, key, value)) => {
                 let key = key.trim_start_matches("geometry.");
-                let text = format!("name = \"{name}\"\n\n[geometry]\n{key} = {value}\n");
+                let text =
+                    format!("name = \"{name}\"\n\n[geometry]\n{key} = {}\n", in_toml(&value));
                 (text, PathBuf::from("case.toml"))
             }
             None => (fs::read_to_string(&self.case).map_err(unread)?, self.case.clone()),
@@ -111,6 +112,11 @@ impl UiArguments {
         });
         Ok(0)
     }
+}
+
+/// A value as the text of a case has it; a section without keys, such as an ellipse, is an empty table.
+fn in_toml(value: &Value) -> String {
+    if value.is_table() { "{}".to_owned() } else { value.to_string() }
 }
 
 /// The place of a file that a case at `start` names, without links.
@@ -268,8 +274,8 @@ impl Site {
         let changed = changes.iter().try_for_each(|(key, value)| {
             let word = value.as_deref().filter(|_| key == "section");
             let (key, value) = match (word.map(Path::new).and_then(named), word) {
-                (Some((_, key, value)), _) => (key, Some(value.to_string())),
-                (None, Some(word)) => ("geometry.naca", Some(Value::from(word).to_string())),
+                (Some((_, key, value)), _) => (key, Some(in_toml(&value))),
+                (None, Some(word)) => ("geometry.naca", Some(in_toml(&word.into()))),
                 (None, None) => (key.as_str(), value.clone()),
             };
             text = edited(&text, key, value.as_deref())?;

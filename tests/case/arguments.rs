@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use gridgen::case::{BodyContour, Case, CaseError, CaseFile, InlineTable, Value};
+use gridgen::case::{BodyContour, Case, CaseError, CaseFile, Table, Value};
 use gridgen::geometry::{TrailingEdge, airfoil_from_naca};
 
 use super::shown;
@@ -19,7 +19,7 @@ fn called<const N: usize>(given: [(&str, Value); N]) -> Result<Case, CaseError> 
 }
 
 fn points(points: &[[f64; 2]]) -> Value {
-    points.iter().map(|point| Value::from_iter(*point)).collect()
+    points.iter().map(|point| point.to_vec()).collect::<Vec<_>>().into()
 }
 
 fn section() -> Vec<[f64; 2]> {
@@ -48,7 +48,7 @@ fn arguments_are_the_keys_of_a_file() {
 
 #[test]
 fn an_empty_table_opens_a_section() {
-    let table = || Value::from(InlineTable::new());
+    let table = || Value::Table(Table::new());
 
     let case = called([("ellipse", table()), ("ni", 65.into())]).unwrap();
     assert_eq!(
