@@ -4,6 +4,7 @@
 use gridgen::grid::initial::{InitialMethod, first_heights};
 use gridgen::grid::quality::folds;
 use gridgen::grid::{FAR_FIELD_CENTRE, Grid};
+use support::vectors::distance;
 use support::walls::{FAR_FIELD, TRAILING, WallPoints, geometric_layers};
 
 use super::{assert_mirrored, line};

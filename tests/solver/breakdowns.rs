@@ -6,7 +6,6 @@ use gridgen::solver::LinearStop;
 use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearReport, LinearSettings};
 use gridgen::solver::precond::Kind;
-use gridgen::sparse::Csr;
 use support::krylov::{Solve, Solved};
 use support::linear::{Counted, Matrix, norm};
 use support::random::Random;
