@@ -51,8 +51,9 @@ pub(super) type Condition = Option<SideKind>;
 pub(super) fn condition_of(name: &str) -> Condition {
     use SideKind::{FarField, Inlet, Outlet, Periodic, Slip, Symmetry};
     let name = name.to_ascii_lowercase();
-    let words: [(&[&str], Condition); 7] = [
+    let words: [(&[&str], Condition); 8] = [
         (&["periodic"], Some(Periodic)),
+        (&["noslip", "no_slip", "no-slip"], None),
         (&["slip", "tangency", "inviscid"], Some(Slip)),
         (&["far"], Some(FarField)),
         (&["inlet", "inflow"], Some(Inlet)),

@@ -451,6 +451,19 @@ fn blocks_that_meet_at_a_point_are_welded_to_one() {
     sizes.sort_unstable();
     assert_eq!(sizes, [5, 7]);
     assert_eq!(measure(&mesh.grid).folded_cells, 0);
+
+    // A marker is known by its name alone.
+    let text = fs::read_to_string(&path).unwrap();
+    let (before, after) = text.split_once("MARKER_TAG= ").unwrap();
+    let (_, after) = after.split_once('\n').unwrap();
+    for (name, condition) in
+        [("noSlip", None), ("No_Slip_plate", None), ("plate-slip", Some(SideKind::Slip))]
+    {
+        let text = format!("{before}MARKER_TAG= {name}\n{after}");
+        let mesh = one(contents_from_bytes(&path, text.as_bytes(), None).unwrap());
+        let mut all = Side::ALL.into_iter().flat_map(|side| patches(&mesh.grid, side));
+        assert!(all.any(|found| (found.0, found.1) == (name, condition)), "{name}");
+    }
 }
 
 /// The four blocks as Plot3D with a map that names the outer sides.
