@@ -195,6 +195,13 @@ fn the_report_has_every_key_and_the_history_its_steps() {
     assert!(report["newton"]["residual"].as_f64().unwrap() < 1e-10, "{report}");
     assert!(report["linear"]["iterations"].as_f64().unwrap() > 0.0, "{report}");
     assert!(report["timing"]["total_seconds"].as_f64().unwrap() > 0.0, "{report}");
+    assert!(report["newton"]["initial_residual"].as_f64().unwrap() > 1e-10, "{report}");
+    let keys = "folded_cells min_jacobian max_skewness p99_skewness mean_skewness \
+                wall_angle_error_max_deg wall_angle_error_mean_deg first_cell_min first_cell_max \
+                max_aspect_ratio max_growth waves_deg wavy_lines";
+    for key in keys.split(' ') {
+        assert!(report["quality"][key].is_number(), "{key} is {}", report["quality"][key]);
+    }
     let steps = report["newton"]["iterations"].as_u64().unwrap();
     let history = scratch.text("output/wing/convergence.csv");
     // There is one line of names, and one for the start.

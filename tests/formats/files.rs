@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use gridgen::files::{REPORT_FILE, WriteFault};
+use gridgen::files::WriteFault;
 use gridgen::formats::{
     Compression, FORMATS, Format, Holds, MeshData, MeshFile, Settings, Sides, Span, vts,
 };
@@ -14,8 +14,7 @@ use gridgen::grid::quality::{
     Quality, cell_area, cell_aspect_ratio, cell_corners, cell_skewness, measure,
 };
 use gridgen::internals::atomic;
-use gridgen::report::{self, Artifacts, Figures, ReportFile, report_files};
-use gridgen::report::{GridReport, LinearTotals, NewtonTotals, Report, Timing};
+use gridgen::report::{Artifacts, Figures, ReportFile, report_files};
 use gridgen::solver::history::{History, NewtonStep};
 use support::grids::{grid_from, joukowski_grid, polar_grid};
 use support::{documents, names_in};
@@ -42,32 +41,6 @@ fn short_history() -> History {
             step(1, 1e-4, 2.5, &[0.5, 0.3, 0.2, 0.1, 0.05]),
             step(2, 1e-9, 4.0, &[0.1, 1e-2, 1e-3, 1e-4]),
         ],
-    }
-}
-
-fn report_of(grid: &Grid, history: &History) -> Report {
-    Report {
-        name: "test".to_owned(),
-        version: "0.0.0".to_owned(),
-        verdict: gridgen::grid::Verdict::Good,
-        converged: true,
-        stop_reason: "the residual fell below the tolerance".to_owned(),
-        newton: NewtonTotals::new(history, 1e-8),
-        linear: LinearTotals {
-            iterations: history.linear_iterations(),
-            solver: gridgen::solver::krylov::Method::Bicgstab,
-            preconditioner: gridgen::solver::precond::Kind::Dilu,
-        },
-        quality: measure(grid),
-        grid: GridReport::from(grid),
-        geometry: serde_json::json!({ "naca": "0012" }),
-        timing: Timing::default(),
-        backend: "cpu".to_owned(),
-        threads: 2,
-        fingerprint: "0123456789abcdef".to_owned(),
-        coordinates_digest: None,
-        wedge: None,
-        notes: vec!["one".to_owned()],
     }
 }
 
@@ -270,43 +243,6 @@ fn the_history_has_one_line_a_step_and_adds_up_the_iterations() {
          1,1e-4,1e-1,2.5,2.5,1,1e-9,0,0.750000\n\
          2,1e-9,1e-1,4,6.5,1,1e-9,0,0.750000\n"
     );
-}
-
-/// The contents of the file of a report.
-fn json_of(report: &Report) -> serde_json::Value {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join(REPORT_FILE);
-    report::write_json(&path, report).unwrap();
-    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
-}
-
-#[test]
-fn the_report_has_the_keys_programs_ask_for() {
-    let json = json_of(&report_of(&polar_grid(33, 9, 0.01, 1.2), &short_history()));
-
-    assert_eq!(json["converged"], true);
-    assert_eq!(json["newton"]["iterations"], 2);
-    assert_eq!(json["newton"]["residual"], 1e-9);
-    assert_eq!(json["newton"]["initial_residual"], 1e-2);
-    assert_eq!(json["linear"]["iterations"], 6.5);
-    assert_eq!((&json["grid"]["ni"], &json["grid"]["topology"]), (&33.into(), &"O".into()));
-    assert_eq!(json["notes"][0], "one");
-    let keys = "folded_cells min_jacobian max_skewness p99_skewness mean_skewness \
-                wall_angle_error_max_deg wall_angle_error_mean_deg first_cell_min first_cell_max \
-                max_aspect_ratio max_growth waves_deg wavy_lines";
-    for key in keys.split(' ') {
-        assert!(json["quality"][key].is_number(), "{key} is {}", json["quality"][key]);
-    }
-}
-
-#[test]
-fn numbers_that_are_not_finite_become_null() {
-    let mut report = report_of(&polar_grid(17, 9, 0.01, 1.2), &History::default());
-    report.quality.max_growth = f64::INFINITY;
-
-    let json = json_of(&report);
-
-    assert!(json["newton"]["residual"].is_null() && json["quality"]["max_growth"].is_null());
 }
 
 /// Files of a run on a section in addition to its meshes.
