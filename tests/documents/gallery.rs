@@ -122,7 +122,16 @@ fn text_and_pictures_are_those_of_the_cases() {
     let made = Command::new(assert_cmd::cargo::cargo_bin!("gridgen"))
         .arg("run")
         .args(CASES.map(|(name, _)| root(&format!("cases/{name}.toml"))))
-        .args(["--backend", "cpu", "--quiet", "--set", "output.formats=[\"vts\"]", "--output"])
+        .args([
+            "--backend",
+            "cpu",
+            "--quiet",
+            "--set",
+            "output.formats=[\"vts\"]",
+            "--set",
+            "output.report=false",
+            "--output",
+        ])
         .arg(folder.path())
         .output()
         .unwrap();

@@ -201,28 +201,6 @@ fn no_arrow_points_upward() {
 }
 
 #[test]
-fn every_use_is_read() {
-    let source = "\
-use crate::grid::{self, Grid, initial::{Method, build as make}};
-// use crate::generate;
-use super::x;
-fn f() -> crate::backend::cpu::CpuBackend {}
-pub(crate) mod y;
-";
-
-    let paths: Vec<(usize, String)> = uses(source).into_iter().map(|u| (u.line, u.path)).collect();
-
-    let expected = [
-        (1, "grid"),
-        (1, "grid::Grid"),
-        (1, "grid::initial::Method"),
-        (1, "grid::initial::build"),
-        (4, "backend::cpu::CpuBackend"),
-    ];
-    assert_eq!(paths, expected.map(|(line, path)| (line, path.to_owned())));
-}
-
-#[test]
 fn an_upward_arrow_is_named_with_file_and_line() {
     for (file, source, arrows) in [
         (
@@ -230,8 +208,19 @@ fn an_upward_arrow_is_named_with_file_and_line() {
             "//! Text.\nuse crate::{geometry, solver::newton};\n",
             &["src/grid/quality.rs:2: grid → solver::newton"][..],
         ),
+        (
+            "grid/x.rs",
+            "// use crate::generate;\nuse crate::run::{self, A, b::{C, D as E}};\nfn f() -> crate::case::Case {}\n",
+            &[
+                "src/grid/x.rs:2: grid → run",
+                "src/grid/x.rs:2: grid → run::A",
+                "src/grid/x.rs:2: grid → run::b::C",
+                "src/grid/x.rs:2: grid → run::b::D",
+                "src/grid/x.rs:3: grid → case::Case",
+            ],
+        ),
         // Solvers see the traits of a backend and no device.
-        ("solver/x.rs", "use crate::backend::Backend;", &[]),
+        ("solver/x.rs", "use crate::backend::Backend;\nuse self::y::{A, B};\n", &[]),
         (
             "solver/x.rs",
             "use crate::backend::cpu::CpuBackend;",
@@ -334,15 +323,6 @@ fn no_files_of_a_folder_use_each_other() {
     for folder in names.chain(["backend/cpu".to_owned()]) {
         assert_eq!(circle(&file_uses(&folder)), Vec::<&str>::new(), "{folder}");
     }
-}
-
-#[test]
-fn paths_from_the_parent_are_seen() {
-    let source = "use super::super::run;\nuse self::x::{A, B};\n";
-
-    let paths = relative_uses("solver/krylov/cg.rs", source).into_iter().map(|found| found.path);
-
-    assert_eq!(paths.collect::<Vec<_>>(), ["solver::run", "solver::krylov::cg::x"]);
 }
 
 #[test]

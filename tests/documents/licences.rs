@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::process::Command;
+use std::sync::LazyLock;
 
 use serde_json::Value;
 use spdx::{Expression, ParseMode};
@@ -21,8 +22,8 @@ const ALLOWED: [&str; 7] = [
 /// A package of fonts, with its licences in docs/licences.md; the program holds Ubuntu Light alone.
 const FONTS: (&str, [&str; 2]) = ("epaint_default_fonts", ["OFL-1.1", "Ubuntu-font-1.0"]);
 
-/// Returns Cargo's description of the packages of all features and systems.
-fn metadata() -> Value {
+/// Cargo's description of the packages of all features and systems.
+static METADATA: LazyLock<Value> = LazyLock::new(|| {
     let made = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()))
         .args(["metadata", "--format-version", "1", "--locked", "--all-features"])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
@@ -30,7 +31,7 @@ fn metadata() -> Value {
         .unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     serde_json::from_slice(&made.stdout).unwrap()
-}
+});
 
 fn text<'a>(of: &'a Value, key: &str) -> &'a str {
     of[key].as_str().unwrap_or_default()
@@ -74,8 +75,7 @@ fn permits(name: &str, licence: &str) -> bool {
 
 #[test]
 fn packages_that_are_linked_have_licences_that_permit_it() {
-    let metadata = metadata();
-    let linked = linked(&metadata);
+    let linked = linked(&METADATA);
     assert!(linked.len() > 100, "{}", linked.len());
     let refused: Vec<_> = linked
         .iter()
@@ -105,8 +105,7 @@ fn an_expression_needs_a_licence_that_is_allowed() {
 
 #[test]
 fn packages_come_from_the_index_or_from_the_workspace_and_have_versions() {
-    let metadata = metadata();
-    for package in list(&metadata, "packages") {
+    for package in list(&METADATA, "packages") {
         let source = package["source"].as_str();
         assert!(
             source.is_none_or(|source| source.ends_with("/crates.io-index")),
