@@ -2,7 +2,6 @@
 
 import pickle
 
-import numpy as np
 import pytest
 
 import gridgen
@@ -116,11 +115,3 @@ def test_a_missing_device_is_a_device_error(small):
 
     assert refused.value.exit_code == 3
     assert refused.value.hint
-
-
-def test_the_data_of_an_error_has_its_values():
-    with pytest.raises(gridgen.CaseError) as refused:
-        gridgen.make(naca="0012", ni=np.nan)
-
-    assert isinstance(refused.value.data, dict)
-    pickle.dumps(refused.value.data)
