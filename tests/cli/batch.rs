@@ -138,12 +138,13 @@ fn the_summary_for_programs_has_numbers_and_reasons() {
 }
 
 #[test]
-fn a_batch_with_jobs_writes_the_same_bits() {
+fn a_batch_with_jobs_writes_the_same_bits_and_a_verbose_one_counts_its_cases() {
     let scratch = scratch();
     let good = "c-naca.toml d-file.toml";
 
     batch(&scratch, &format!("{good} --jobs 2 -o two")).succeeds();
-    batch(&scratch, &format!("{good} -o one")).succeeds();
+    let one = batch(&scratch, &format!("{good} -o one -v --jobs 1"));
+    assert_eq!(one.stderr, "1 of 2  c-naca: converged\n2 of 2  d-file: converged\n");
     scratch.run(&format!("c-naca.toml -o alone {COARSE} {NO_PICTURES}")).succeeds();
 
     scratch.same(["two", "one"], &["c-naca/mesh.vts", "d-file/mesh.vts"]);
@@ -175,11 +176,4 @@ fn a_case_that_is_named_twice_is_run_once() {
     let table = batch(&scratch(), "c-naca.toml c-*.toml").succeeds();
 
     assert!(table.ends_with("1 case: 1 converged\n"), "{table}");
-}
-
-#[test]
-fn a_verbose_batch_counts_its_cases() {
-    let finished = batch(&scratch(), "c-naca.toml d-file.toml -v --jobs 1");
-
-    assert_eq!(finished.stderr, "1 of 2  c-naca: converged\n2 of 2  d-file: converged\n");
 }

@@ -252,7 +252,7 @@ fn of(elements: &[(&str, String)], more: &str) -> Scratch {
 #[test]
 fn the_default_reach_is_one_that_is_taken() {
     let row: Vec<(String, String)> =
-        (0..20).map(|k| (format!("e{k}"), format!("at = [{}, 0.0]", 1.5 * f64::from(k)))).collect();
+        (0..12).map(|k| (format!("e{k}"), format!("at = [{}, 0.0]", 1.5 * f64::from(k)))).collect();
     let row: Vec<(&str, String)> =
         row.iter().map(|(name, keys)| (&name[..], keys.clone())).collect();
     let a = || ("a", String::new());

@@ -20,7 +20,7 @@ use support::{names_below, names_in};
 use super::Scratch;
 
 /// Number of processes of each kind to be killed, unless `KILLS` is set.
-const KILLS: usize = 4;
+const KILLS: usize = 3;
 
 /// Names and contents of files.
 type Files = BTreeMap<String, Vec<u8>>;

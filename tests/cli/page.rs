@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use super::{COARSE, Finished, SMALLEST, Scratch, has};
+use super::{COARSE, Finished, SMALLEST, Scratch, has, sets};
 
 const PAGE: &str = "output/wing/report.html";
 
@@ -83,59 +83,32 @@ fn a_run_ends_with_a_self_contained_page() {
 }
 
 #[test]
-fn the_page_of_a_failed_run_warns_of_the_grid() {
-    let scratch = Scratch::with_case(SMALLEST);
-
-    run(&scratch, "--set newton.max_iterations=1").fails(1, "error: ");
-
-    let page = page(&scratch);
-    assert!(page.contains(">not converged: do not use</span>"));
-    assert!(page.contains("the limit of 1 Newton step was reached"));
-}
-
-#[test]
-fn the_page_lists_repairs() {
+fn the_page_lists_repairs_and_a_name_is_no_markup() {
     let case = b"[geometry]\nfile = \"wing.dat\"\n";
     let markup = b"\n<b>\"a&b\"</b>\n";
     let section = [&include_bytes!("../data/airfoils/tasopt-b.dat")[..], markup].concat();
     let scratch = Scratch::with(&[("wing.toml", case), ("wing.dat", &section)]);
 
-    let finished = run(&scratch, "");
+    let finished = run(&scratch, "--set name=a&lt;b");
 
     let note = finished.stderr.lines().find_map(|line| line.strip_prefix("note: ")).unwrap();
     let escaped = note.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    let page = page(&scratch);
+    let page = scratch.text("output/a&lt;b/report.html");
+    assert!(page.contains("<h1>a&amp;lt;b</h1>") && !page.contains("a&lt;b"));
     assert!(page.contains(&escaped.replace('"', "&quot;")), "{note}");
     assert!(page.contains("&lt;b&gt;&quot;a&amp;b&quot;&lt;/b&gt;") && !page.contains("<b>\"a"));
 }
 
 #[test]
-fn a_name_is_no_markup() {
-    let scratch = Scratch::with_case(SMALLEST);
-
-    run(&scratch, "--set name=a&lt;b").succeeds();
-
-    let page = scratch.text("output/a&lt;b/report.html");
-    assert!(page.contains("<h1>a&amp;lt;b</h1>") && !page.contains("a&lt;b"));
-}
-
-#[test]
-fn pages_and_pictures_can_be_switched_off() {
+fn pages_and_pictures_can_be_switched_off_and_quality_maps_on() {
     let scratch = Scratch::with_case(SMALLEST);
 
     run(&scratch, "--set output.report=false").succeeds();
     assert!(!scratch.path(PAGE).exists() && scratch.path("output/wing/grid.svg").exists());
 
-    run(&scratch, "--set output.pictures=false --set output.report=true").succeeds();
+    run(&scratch, &sets("output.pictures=false output.report=true output.quality_maps=true"))
+        .succeeds();
     assert!(scratch.path(PAGE).exists() && !scratch.path("output/wing/grid.svg").exists());
-}
-
-#[test]
-fn quality_maps_are_written_on_request() {
-    let scratch = Scratch::with_case(SMALLEST);
-
-    run(&scratch, "--set output.quality_maps=true --set output.pictures=false").succeeds();
-
     let svg = scratch.text("output/wing/quality.svg");
     assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"), "{}", &svg[svg.len() - 40..]);
     assert!(svg.matches("<path ").count() > 40);

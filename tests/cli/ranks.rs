@@ -113,7 +113,7 @@ fn every_launcher_shares_out_a_batch_and_one_table_has_it_all() {
 
 #[test]
 fn a_rank_that_is_killed_loses_its_case_alone() {
-    let large = "ni = 513\nnj = 257";
+    let large = "ni = 385\nnj = 193";
     let small = "ni = 65\nnj = 33";
     let folder = cases(&[("a", large), ("b", large), ("c", small), ("d", small), ("e", small)]);
     let arguments = format!("{BATCH} --jobs 1 --threads 1");

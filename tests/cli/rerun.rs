@@ -19,7 +19,7 @@ fn assert_reruns(scratch: &Scratch, arguments: &str) {
     }
 }
 
-/// The resolved case contains the defaults that depend on the section, and the ladder.
+/// The resolved case contains the defaults that depend on the section.
 #[test]
 fn cases_whose_section_decides_on_defaults_are_run_again() {
     for keys in [
@@ -34,9 +34,6 @@ fn cases_whose_section_decides_on_defaults_are_run_again() {
         // There are too few points for the default turn; the relaxed limit is recorded.
         "geometry.wing_body.dihedral=4.8 grid.ni=129 grid.first_cell=1e-3",
         "geometry.naca=0012 grid.topology=half",
-        // The grid comes from the second step of the ladder.
-        "geometry.wing_body.dihedral=4.8 grid.ni=257 grid.nj=49 grid.first_cell=1e-3 \
-         grid.far_field=10 initial.volume_smoothing=0.3 quality.max_skewness=0.2272",
     ] {
         assert_reruns(&Scratch::with_case(SMALLEST), &sets(keys));
     }
