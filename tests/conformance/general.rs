@@ -76,11 +76,11 @@ fn mirrored(a: &Csr) -> Csr {
 
 /// The matrices to be factorised.
 fn factored() -> Vec<Csr> {
-    let sizes = [1, 31, 32, 33, 257, 1000];
+    let sizes = [1, 31, 32, 33, 257, 600];
     let mut all: Vec<Csr> = sizes.iter().map(|&n| scattered(n, 6, Some(9.0))).collect();
     // Rows long enough for a whole warp, among short ones.
     all.push(scattered(400, 90, Some(90.0)));
-    all.push(arrow(23, 37));
+    all.push(arrow(23, 19));
     all.push(Csr::from_rows((0..70_usize).map(|row| {
         row.checked_sub(1).map(|before| (before, 0.5)).into_iter().chain([(row, 2.0)])
     })));

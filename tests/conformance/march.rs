@@ -33,7 +33,7 @@ pub fn the_march_gives_the_grid_of_the_host<S: Subject>(subject: &S) {
         (WallPoints::naca_with_wake("4412", 98, 17), 33, 1e-6),
         (WallPoints::naca_with_wake("2412", 1200, 200), 9, 1e-2),
         (inclined(WallPoints::naca_with_wake("2412", 113, 24), 0.3), 33, 1e-4),
-        (inclined(WallPoints::naca_with_wake("0012", 1200, 200), -0.2), 9, 1e-2),
+        (inclined(WallPoints::naca_with_wake("0012", 98, 17), -0.2), 17, 1e-4),
     ];
     // Heights that vary tenfold along the wall, and are the same on both sides of a seam.
     let wave =
@@ -44,7 +44,7 @@ pub fn the_march_gives_the_grid_of_the_host<S: Subject>(subject: &S) {
     };
     let both = walls.into_iter().flat_map(|(wall, nj, first_cell)| {
         let ways: &[(bool, bool)] = &[(false, true), (false, false), (true, true)];
-        let ways = &ways[..if wall.line.len() < 200 { 3 } else { 2 }];
+        let ways = &ways[..if (10..200).contains(&wall.line.len()) { 3 } else { 1 }];
         ways.iter().map(move |way| (wall.clone(), nj, first_cell, *way))
     });
     for (wall, nj, first_cell, (varies, smooths)) in both {
@@ -60,6 +60,9 @@ pub fn the_march_gives_the_grid_of_the_host<S: Subject>(subject: &S) {
         let host = initial_grid(&CpuBackend, &outline, &settings).unwrap();
         let other = initial_grid(subject, &outline, &settings).unwrap();
 
+        // From nine points the march does not arrive.
+        let arrives = host.method == InitialMethod::Hyperbolic;
+        assert_eq!(arrives, wall.line.len() > 9, "{:?}", host.notes);
         assert_eq!((host.method, &host.notes), (other.method, &other.notes));
         let Grid { x, y, .. } = grid_to_host(subject, &other.grid, &host.grid);
         for (k, (host, other)) in [(&host.grid.x, x), (&host.grid.y, y)].into_iter().enumerate() {
