@@ -278,8 +278,8 @@ fn a_conversion_that_is_killed_leaves_the_old_mesh_or_the_new_one() {
         killer.finish(&[&run[..], &sets].concat());
     };
     // The meshes are large enough that a kill hits their writing.
-    make(["ni=129", "nj=97"], "large");
-    make(["ni=121", "nj=91"], "small");
+    make(["ni=97", "nj=65"], "large");
+    make(["ni=89", "nj=61"], "small");
     let root = killer.path("");
     for target in ["su2/mesh.su2", "p3d/mesh.p3d", "case"] {
         let exchanged = target == "case";

@@ -18,7 +18,7 @@ fn the_script_measures_what_the_report_says() {
     ];
     for (naca, topology, more) in cases {
         let scratch = Scratch::with_case(format!("[geometry]\nnaca = \"{naca}\"\n"));
-        let size = "--backend cpu --set grid.ni=65 --set grid.nj=49 --set quality.max_growth=5";
+        let size = "--backend cpu --set grid.ni=65 --set grid.nj=33 --set quality.max_growth=5";
         let pictures = "--set output.pictures=false --set output.report=true";
         scratch
             .run(&format!("wing.toml {size} {pictures} --set grid.topology={topology} {more}"))
