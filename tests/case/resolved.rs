@@ -436,20 +436,6 @@ fn the_resolved_ladder_is_what_the_case_tries() {
     assert_eq!(ladder(none), (false, all.to_vec()));
 }
 
-#[test]
-fn the_resolved_case_of_a_file_runs_from_another_folder() {
-    let (folder, path) = folder("geometry.file = 'wing.dat'\nname = 'first'");
-    let case = Case::from_file(&path, &[]).unwrap();
-    let output = folder.path().join("output/first");
-    std::fs::create_dir_all(&output).unwrap();
-    let resolved = output.join("case.toml");
-    std::fs::write(&resolved, case.to_toml_string().unwrap()).unwrap();
-
-    let again = Case::from_file(&resolved, &[]).unwrap();
-
-    assert_eq!(again, case);
-}
-
 proptest! {
     #[test]
     fn the_resolved_case_gives_the_same_case(

@@ -11,10 +11,6 @@ fn run(scratch: &Scratch, arguments: &str) -> Finished {
     scratch.run(&format!("wing.toml {COARSE} {arguments}"))
 }
 
-fn page(scratch: &Scratch) -> String {
-    scratch.text(PAGE)
-}
-
 /// A page without its grid and its scripts, and their texts.
 fn without_scripts(page: &str) -> (String, Vec<&str>) {
     let mut parts = page.split("<script");
@@ -46,7 +42,7 @@ fn a_run_ends_with_a_self_contained_page() {
     let said = run(&scratch, "").succeeds();
 
     assert!(said.contains("  output/wing/report.html\n"), "{said}");
-    let whole = page(&scratch);
+    let whole = scratch.text(PAGE);
     let (page, scripts) = without_scripts(&whole);
     assert_eq!(scripts.len(), 2);
     assert!(scripts[0].starts_with(" type=\"application/octet-stream\" data-gridgen "));
