@@ -264,7 +264,7 @@ fn small_sizes() -> [LevelSize; 6] {
 }
 
 const DOUBLE: f64 = 1e-13;
-const SINGLE: f64 = 2e-6;
+const SINGLE: f64 = 3e-6;
 
 fn every_operation<S: Subject, T: Real, M: Real>(subject: &S, sizes: &[LevelSize], tolerance: f64) {
     for size in sizes {
