@@ -43,7 +43,7 @@ pub enum Reordering {
 }
 
 /// Options for solving a linear system.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct SystemOptions {
     /// Matrix Market file of A.

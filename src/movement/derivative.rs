@@ -95,7 +95,7 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
         backend: &B,
         moved: &Moved,
     ) -> Result<Derivatives<B>, MovementError> {
-        let state = moved.state.on(backend, self.walls(backend))?;
+        let state = moved.state.on(backend, &self.equations)?;
         self.linearised(backend, &state, (&moved.wall, &moved.verdict))
     }
 
@@ -109,12 +109,11 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
             return Err(MovementError::NotGood { verdict: verdict.clone() });
         }
         let reference = self.reference();
-        let (walls, size) = self.walls(backend);
         let (frame, mut u) = backend.with_nodes(&self.equations, &state.nodes)?;
         let kind = reference.options.linear.preconditioner;
         let mut equations = GridProblem::<B, f64>::new(backend, frame, kind)?;
         if let Some(amplitudes) = &state.amplitudes {
-            put_amplitudes(backend, (walls, size), amplitudes, &mut u)?;
+            put_amplitudes(backend, &self.equations, amplitudes, &mut u)?;
         }
         let mut f = backend.zeros(equations.unknowns())?;
         equations.residual(backend, &u, &mut f)?;
@@ -125,7 +124,7 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
             whole: reference.frame.reference().topology,
             tolerance: TOLERANCE,
             fixed: reference.frame.jacobian(wall),
-            coupled: !walls.is_empty(),
+            coupled: !backend.walls(&self.equations).is_empty(),
             equations,
             forward: None,
             transposed: None,

@@ -209,8 +209,7 @@ impl Reference {
         let (equations, _) = backend.elliptic(data)?;
         let (state, _) = backend.elliptic(data)?;
         let nodes = backend.nodes(state, topology)?;
-        let (walls, size) = (data.walled_sides(), backend.size(&equations));
-        let amplitudes = resident::upload_amplitudes(backend, (walls, size), amplitudes)?;
+        let amplitudes = resident::upload_amplitudes(backend, &equations, amplitudes)?;
         let start = (&nodes, amplitudes.as_ref());
         let (state, report) = resident::solve(backend, options, &equations, start, topology)?;
         let quality = backend.measure(&state.nodes)?;
@@ -219,6 +218,7 @@ impl Reference {
             return Err(MovementError::Reference { verdict });
         }
         let columns = data.mi + if data.periodic { 1 } else { 2 };
+        let walls = data.walled_sides();
         let state = state.fetch(backend, (topology, [columns, data.mj + 2]), walls)?;
         Ok(Self::solved(options.clone(), place, data.with_nodes(&state.nodes), state))
     }

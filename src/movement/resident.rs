@@ -90,27 +90,27 @@ pub(super) fn fetched<B: MovementBackend>(
 }
 
 impl Solution<CpuBackend> {
-    /// Copies the state to a backend that has unknown points of this size, between these walls.
+    /// Copies the state to the backend of its equations.
     pub(super) fn on<B: MovementBackend>(
         &self,
         backend: &B,
-        walls: (WalledSides, LevelSize),
+        equations: &B::Elliptic,
     ) -> Result<Solution<B>, DeviceError> {
         let nodes = Arc::new(backend.take(Grid::clone(&self.nodes))?);
-        let amplitudes = upload_amplitudes(backend, walls, self.amplitudes.as_deref())?;
+        let amplitudes = upload_amplitudes(backend, equations, self.amplitudes.as_deref())?;
         Ok(Solution { nodes, amplitudes })
     }
 }
 
-/// Copies the amplitudes of a whole grid, if there are any, to a backend that has unknown points of this size, between
-/// these walls.
+/// Copies the amplitudes of a whole grid, if there are any, to the backend of its equations.
 pub(super) fn upload_amplitudes<B: MovementBackend>(
     backend: &B,
-    (walls, LevelSize { mi, .. }): (WalledSides, LevelSize),
+    equations: &B::Elliptic,
     whole: Option<&[f64]>,
 ) -> Result<Option<B::Vector<f64>>, DeviceError> {
     let Some(whole) = whole else { return Ok(None) };
-    let mut own = backend.zeros(2 * mi * walls.sides().count())?;
+    let walls = backend.walls(equations).sides().count();
+    let mut own = backend.zeros(2 * backend.size(equations).mi * walls)?;
     backend.upload_unknowns(whole, &mut own)?;
     Ok(Some(own))
 }
@@ -123,14 +123,15 @@ fn places(
     walls.sides().enumerate().map(move |(k, side)| [k * mi, WalledSides::point(side, 0, mi, mj)])
 }
 
-/// The unknowns at the points of these walls, of constant j, ← amplitudes.
+/// The unknowns at the points of the walls, of constant j, ← amplitudes.
 pub(super) fn put_amplitudes<B: MovementBackend>(
     backend: &B,
-    (walls, size): (WalledSides, LevelSize),
+    equations: &B::Elliptic,
     amplitudes: &B::Vector<f64>,
     u: &mut B::Vector<f64>,
 ) -> Result<(), DeviceError> {
-    let mut places = places(walls, size);
+    let size = backend.size(equations);
+    let mut places = places(backend.walls(equations), size);
     places.try_for_each(|[at, point]| backend.copy_points(size.mi, (amplitudes, at), (u, point)))
 }
 
@@ -223,8 +224,7 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
     /// If the memory of the device does not suffice.
     pub fn new(reference: R, backend: &B) -> Result<Self, MovementError> {
         let (equations, _) = backend.elliptic(&reference.data)?;
-        let walls = (reference.data.walled_sides(), backend.size(&equations));
-        let state = reference.state.on(backend, walls)?;
+        let state = reference.state.on(backend, &equations)?;
         let shares = backend.shares(&state.nodes, reference.frame.lines)?;
         Ok(Self { reference, equations, shares, state })
     }
@@ -259,17 +259,12 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
         }
     }
 
-    /// The sides with wall terms, and the unknown points of this backend.
-    pub(super) fn walls(&self, backend: &B) -> (WalledSides, LevelSize) {
-        (self.reference.data.walled_sides(), backend.size(&self.equations))
-    }
-
     /// The reference as a movement by nothing.
     ///
     /// # Errors
     /// If the device fails.
     pub fn unmoved(&self, backend: &B) -> Result<Moved<B>, MovementError> {
-        let state = self.reference.state.on(backend, self.walls(backend))?;
+        let state = self.reference.state.on(backend, &self.equations)?;
         let outward = self.outward(backend, &state.nodes)?;
         let Reference { quality, around, .. } = &*self.reference;
         let measured = (outward, quality.clone(), around.clone());
@@ -391,7 +386,7 @@ pub(super) fn solve<B: MovementBackend>(
     let (walls, size) = (backend.walls(equations), backend.size(equations));
     let (state, mut u) = backend.with_nodes(equations, nodes)?;
     if let Some(amplitudes) = amplitudes {
-        put_amplitudes(backend, (walls, size), amplitudes, &mut u)?;
+        put_amplitudes(backend, equations, amplitudes, &mut u)?;
     }
     let solution = match options.linear.precision {
         Precision::Single => solution::<B, f32>,

@@ -82,15 +82,6 @@ impl fmt::Debug for Job {
     }
 }
 
-/// Jobs are the same if they are one.
-impl PartialEq for Job {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.shared, &other.shared)
-    }
-}
-
-impl Eq for Job {}
-
 impl Job {
     /// Connects this process with the other ranks of its job; returns when all have come. They meet where
     /// `rendezvous` says, else where the launcher says.

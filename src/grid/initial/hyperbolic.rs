@@ -229,16 +229,16 @@ fn concavity(segments: &Segments, i: usize) -> f64 {
 
 /// One row of a block-tridiagonal system: L r_{i−1} + D r_i + U r_{i+1} = f.
 #[derive(Debug, Clone, Copy)]
-pub struct BlockRow {
-    pub lower: Matrix2<f64>,
-    pub diagonal: Matrix2<f64>,
-    pub upper: Matrix2<f64>,
-    pub right: Vector2<f64>,
+struct BlockRow {
+    lower: Matrix2<f64>,
+    diagonal: Matrix2<f64>,
+    upper: Matrix2<f64>,
+    right: Vector2<f64>,
 }
 
 /// Solves a cyclic block-tridiagonal system; row 0 and the last row are coupled. `None` if a
 /// pivot is singular. Row 0 is condensed out: the other unknowns are r_i = g_i − H_i r_0.
-pub fn solve_blocks(rows: &[BlockRow]) -> Option<Vec<Vector2<f64>>> {
+fn solve_blocks(rows: &[BlockRow]) -> Option<Vec<Vector2<f64>>> {
     let n = rows.len();
     let last = n - 1;
     let mut eliminated = vec![EliminatedRow::default(); n];
@@ -286,7 +286,7 @@ struct EliminatedRow {
 
 /// Solves (1 − δ κ δ) b = a on a ring in place, κ_{i+½} = `kappa[i]` between i and i + 1: an
 /// implicit, conservative smoothing. Sherman–Morrison turns the ring into two open systems.
-pub fn smooth_implicit(a: &mut [f64], kappa: &[f64]) {
+fn smooth_implicit(a: &mut [f64], kappa: &[f64]) {
     let n = a.len();
     let west = |i: usize| kappa[if i == 0 { n - 1 } else { i - 1 }];
     let corner = kappa[n - 1];
