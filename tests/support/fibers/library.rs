@@ -25,7 +25,7 @@ const SOURCES: [(&str, &str); 5] = [
 ];
 /// Symbols are hidden, since otherwise all libraries would share the shared memory of template functions.
 const FLAGS: [&str; 6] =
-    ["-O2", "-std=c++17", "-fPIC", "-fvisibility=hidden", "-DFIBERS", "-Wno-unknown-pragmas"];
+    ["-O1", "-std=c++17", "-fPIC", "-fvisibility=hidden", "-DFIBERS", "-Wno-unknown-pragmas"];
 
 /// The order of blocks and threads, a bit mask: `fibers::Order` of `fibers.cpp`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
