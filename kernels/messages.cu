@@ -75,8 +75,8 @@ struct Fragment {
     }
 };
 
-// Sends or receives a fragment: into the buffer of the other endpoint where there is room, or from the own buffer once
-// it is there. The other rank is told.
+// Copies a fragment into the buffer of the other endpoint once there is room, or from the own buffer once it is there,
+// and tells the other rank.
 __device__ void perform(const MessageOperation& operation, uint32 fragment_number, const PeerAccess& access) {
     const Fragment fragment(fragment_number, operation.bytes);
     if (!fragment.there || operation.kind == 0) return;

@@ -15,7 +15,7 @@ pub(super) const SOURCES: [&str; 7] = [
     "geometry.joukowski",
 ];
 
-/// Those of them that have no trailing edge.
+/// Sources whose section has no trailing edge.
 pub(super) const SMOOTH: &[&str] = &["geometry.section", "geometry.wing_body", "geometry.ellipse"];
 
 /// Whether a section stands within another.

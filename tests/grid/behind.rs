@@ -136,8 +136,8 @@ fn sections_with_a_base_have_a_block_behind_it_at_every_first_cell() {
     }
 }
 
-/// Growth of cells along i from line `first` on: the largest within so many columns of the edge or of a corner of the base,
-/// and elsewhere.
+/// Returns the largest growth of cells along i from line `first` on: within so many columns of the edge or of a corner of
+/// the base, and elsewhere.
 pub(super) fn growth_along_i(grid: &Grid, first: usize, columns: usize) -> [f64; 2] {
     let wake = grid.topology.wake();
     let mut worst = [1.0_f64; 2];

@@ -72,7 +72,7 @@ fn the_basis_stays_orthogonal_where_that_of_modified_gram_schmidt_does_not() {
     assert!(theirs > 1e-4, "{theirs:e}");
 }
 
-/// Of the whole space the least is zero: GMRES ends within n iterations.
+/// The least residual in the whole space is zero, so that GMRES ends within n iterations.
 #[test]
 fn residuals_are_the_least_in_the_space() {
     for n in [1, 2, 7, 40] {
