@@ -423,6 +423,9 @@ static Code run_grid(const Entry& entry, const unsigned* grid, const unsigned* b
 
 }  // namespace fibers
 
+// Held by the system thread that runs code of the kernel file.
+static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+
 // Frees the stacks of all fibers, between launches.
 extern "C" __attribute__((visibility("default"))) void release() { fibers::drop_fibers(); }
 
@@ -431,7 +434,6 @@ extern "C" __attribute__((visibility("default"))) void release() { fibers::drop_
 extern "C" __attribute__((visibility("default"))) int launch_in_order(
     const char* name, const unsigned* grid, const unsigned* block, unsigned shared, unsigned way,
     void** arguments, unsigned count, unsigned order, const char** message) {
-    static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
     static thread_local char copy[sizeof fibers::text];
     *message = copy;
     const fibers::Entry* entry = fibers::find(name);
@@ -459,7 +461,9 @@ extern "C" __attribute__((visibility("default"))) unsigned parameters(const char
                                                                       unsigned* sizes) {
     const fibers::Entry* entry = fibers::find(name);
     if (!entry) return ~0u;
+    pthread_mutex_lock(&one_at_a_time);
     for (unsigned k = 0; k < entry->arguments; ++k) sizes[k] = entry->size(k);
+    pthread_mutex_unlock(&one_at_a_time);
     return entry->arguments;
 }
 

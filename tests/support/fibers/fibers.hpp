@@ -116,9 +116,8 @@ struct Aside {
     ~Aside() {}
 };
 #else
-// True while the code of a kernel runs in this system thread, and not code of this header; other threads may
-// request launches meanwhile.
-extern __thread bool watching;
+// Whether the code of a kernel runs, and not code of this header. One system thread at a time runs code of kernel files.
+extern bool watching;
 // Whether the current thread has stored.
 extern bool stored;
 

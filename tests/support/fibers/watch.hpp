@@ -8,8 +8,7 @@ static void expect_stores() {}
 static void run_watched() { kernel(arguments); }
 #else
 
-__thread bool watching;
-bool stored;
+bool watching, stored;
 // Warps of which a thread has stored since the last barrier.
 static bool has_stored[MOST_WARPS];
 
@@ -26,7 +25,7 @@ static void make_ready(unsigned t);
 
 // Lets other threads continue if the current one has stored.
 __attribute__((no_sanitize("thread"))) static void yield_after_store() {
-    if (!watching || !stored) return;
+    if (!stored) return;
     const Aside aside;
     make_ready(current);
     leave();
@@ -39,10 +38,9 @@ extern "C" __attribute__((visibility("hidden"))) char __bss_start[], _end[];
 
 namespace fibers {
 
-__attribute__((no_sanitize("thread"))) static void watch(const void* at, bool store) {
-    if (!watching) return;
+__attribute__((no_sanitize("thread"))) static inline void watch(const void* at, bool store) {
     yield_after_store();
-    if (!store || !(order & YIELDS) || has_stored[current / LANES]) return;
+    if (!store || !watching || !(order & YIELDS) || has_stored[current / LANES]) return;
     const char* const byte = static_cast<const char*>(at);
     const char* const dynamic = reinterpret_cast<const char*>(shared_memory);
     const bool is_shared = (byte >= __bss_start && byte < _end) ||
