@@ -1,14 +1,15 @@
 //! Members of a group, each with its own grid, compared with single devices.
 
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-use gridgen::backend::DeviceError;
-use gridgen::backend::cuda::{Buffer, CudaBackend, Device, Group};
+use gridgen::backend::cuda::{Buffer, CudaBackend, CudaRecording, Device, Group};
+use gridgen::backend::{Backend, DeviceError};
 use gridgen::case::{Case, PlacedCase};
 use gridgen::error::Error;
 use gridgen::generate::{GridResult, Machine, Progress, SolveOptions, solve, solve_elements};
@@ -16,6 +17,7 @@ use gridgen::solver::history::NewtonStep;
 use support::blocks::{Block, bend, nozzle, wave};
 use support::elements::main_and_flap;
 use support::fibers::{FiberDevice, lost, mortal, watched};
+use support::gpus::on_host;
 use support::jobs::side_by_side;
 
 use crate::bands::runs::case;
@@ -211,6 +213,27 @@ fn a_panic_in_the_work_of_a_group_fails_all_members_and_none_waits() {
         assert!(failed.contains("the work of a group ended in a panic"), "{failed}");
         assert!(failed.contains("a launch panics"), "{failed}");
     }
+}
+
+#[test]
+fn a_panic_in_work_that_a_member_records_ends_the_recording() {
+    let member: Arc<dyn Device> =
+        Arc::new(Group::new(Arc::new(FiberDevice::default())).unwrap().member());
+    let backend = CudaBackend::new(member.clone()).unwrap();
+    let replay = || drop(backend.replay(&mut CudaRecording::default(), || panic!("within it")));
+    assert!(catch_unwind(AssertUnwindSafe(replay)).is_err());
+    let (buffer, mut recording, mut calls) =
+        (Buffer::from_host(&member, &[7.0; 9]).unwrap(), CudaRecording::default(), 0);
+
+    for _ in 0..2 {
+        let work = || {
+            calls += 1;
+            buffer.clear()
+        };
+        backend.replay(&mut recording, work).unwrap();
+    }
+
+    assert_eq!((calls, on_host(&buffer)), (1, vec![0.0; 9]));
 }
 
 /// Memory freed by a member is available to others once the device has finished all work that may use it.

@@ -27,7 +27,8 @@ const GATHERED_POINTS: usize = 1 << 18;
 pub struct CudaBackend {
     pub(crate) device: Arc<dyn Device>,
     reduction: Mutex<ReductionWorkspace>,
-    pub(crate) capture: CaptureLog,
+    /// Host states that are set while work is recorded, in order.
+    pub(crate) capture: Notes<(HostState, u32)>,
     /// Most points of a level of multigrid that every rank holds as a whole.
     pub(crate) gathered_points: usize,
     /// This rank's part and its communicator, if there are several ranks.
@@ -67,7 +68,7 @@ impl CudaBackend {
         Ok(Self {
             device,
             reduction: Mutex::new(reduction),
-            capture: CaptureLog::default(),
+            capture: Notes::default(),
             gathered_points: GATHERED_POINTS,
             ranks: None,
         })
@@ -129,6 +130,12 @@ impl CudaBackend {
         shape: LaunchShape,
         arguments: impl Arguments,
     ) -> Result<()> {
+    /// Sets a flag now and, if work is being recorded, notes it so that every replay sets it again.
+    pub(crate) fn set(&self, state: &HostState, value: u32) {
+        state.store(value, Ordering::Relaxed);
+        self.capture.add((state.clone(), value));
+    }
+
         self.device.ask(GRANTED, Request::Launch(Launch::new::<T>(kernel, shape, arguments)))
     }
 
@@ -216,15 +223,14 @@ impl CudaBackend {
 
 /// A recording of the device and the host states that the recorded work sets.
 #[derive(Default)]
-pub struct CudaRecording(Option<(Recording, States)>);
+pub struct CudaRecording(Option<(Recording, Vec<(HostState, u32)>)>);
 
 impl CudaRecording {
     /// Does `work`, which is recorded the first time and replayed ever after.
     pub(super) fn run(
         &mut self,
-        device: &dyn Device,
+        backend: &CudaBackend,
         kept: bool,
-        capture: &CaptureLog,
         mut work: impl FnMut() -> Result<()>,
     ) -> Result<()> {
         let launches = if let Some((launches, states)) = &self.0 {
@@ -233,35 +239,14 @@ impl CudaRecording {
             }
             launches
         } else {
-            *capture.0.lock() = Some(Vec::new());
-            let launches = device.record(kept, &mut work);
-            let states = capture.0.lock().take().unwrap_or_default();
+            let (launches, states) =
+                backend.capture.during(|| backend.device.record(kept, &mut work));
             &self.0.insert((launches?, states)).0
         };
-        device.replay(GRANTED, launches)
+        backend.device.replay(GRANTED, launches)
     }
 }
 
 /// A flag of the host about a value in the device's memory. One thread queues work, and reads and sets such flags in
 /// the order of its calls.
 pub(crate) type HostState = Arc<AtomicU32>;
-
-type States = Vec<(HostState, u32)>;
-
-/// The states set during a recording, in order.
-#[derive(Default)]
-pub(crate) struct CaptureLog(Mutex<Option<States>>);
-
-impl CaptureLog {
-    /// Sets a flag now and, if work is being recorded, notes it so that every replay sets it again.
-    pub(crate) fn set(&self, state: &HostState, value: u32) {
-        state.store(value, Ordering::Relaxed);
-        if let Some(states) = &mut *self.0.lock() {
-            states.push((state.clone(), value));
-        }
-    }
-
-    pub(crate) fn is_open(&self) -> bool {
-        self.0.lock().is_some()
-    }
-}

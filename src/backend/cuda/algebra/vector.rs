@@ -40,11 +40,11 @@ impl Backend for CudaBackend {
         // Messages that the host sends cannot be recorded. Within another recording the launches are
         // part of that one.
         let transport = self.ranks.as_ref().map(|ranks| ranks.communicator.transport());
-        if transport == Some(Transport::Host) || self.capture.is_open() {
+        if transport == Some(Transport::Host) || self.capture.are_open() {
             return work();
         }
         let kept = transport != Some(Transport::Nccl);
-        recording.run(&*self.device, kept, &self.capture, work)
+        recording.run(self, kept, work)
     }
 
     fn zeros<T: Real>(&self, n: usize) -> Result<CudaVector<T>> {

@@ -201,7 +201,7 @@ impl<T: Real> Preconditioner<CudaBackend, T, CudaCsr<T>> for CudaCsrFactors<T> {
         z: &mut CudaVector<T>,
     ) -> Result<()> {
         // Nothing can be timed while work is recorded.
-        if self.chosen || backend.capture.is_open() {
+        if self.chosen || backend.capture.are_open() {
             let Trial { candidate, waiting, .. } = self.trials[0];
             return self.candidates[candidate].solve(backend, waiting, r, z);
         }

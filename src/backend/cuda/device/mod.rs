@@ -4,6 +4,7 @@
 pub mod driver;
 mod interface;
 mod memory;
+mod notes;
 
 pub use self::interface::{
     Address, Device, Download, Granted, Mapped, Recording, Request, SharedWords, Watch,
@@ -13,6 +14,7 @@ pub use self::memory::Buffer;
 
 #[cfg(feature = "cuda")]
 pub(super) use self::interface::StreamWait;
+pub(super) use self::notes::Notes;
 pub(super) use self::interface::{GRANTED, fill, passed_on};
 pub(super) use self::memory::Pool;
 use crate::backend::Result;

@@ -5,8 +5,8 @@ use super::turns::{Seat, Status, Turns};
 use super::work::{MemberWork, Queue};
 use crate::backend::DeviceError;
 use crate::backend::cuda::device::{
-    self, Address, Device, Download, GRANTED, Granted, Recording, Request, SharedWords, fill,
-    passed_on,
+    self, Address, Device, Download, GRANTED, Granted, Notes, Recording, Request, SharedWords,
+    fill, passed_on,
 };
 use crate::backend::cuda::launch::{Launch, Result};
 use parking_lot::Mutex;
@@ -65,9 +65,9 @@ struct Own {
     /// Requests since the device last worked for it.
     queue: Queue,
     /// Launches that are recorded.
-    recorded: Option<Vec<Launch>>,
-    /// Results of its downloads.
-    results: Results,
+    recorded: Notes<Launch>,
+    /// Downloads so far.
+    downloads: AtomicUsize,
 }
 
 impl GroupMember {
@@ -125,16 +125,10 @@ impl GroupMember {
 
     /// Adds to the queue, or to the recording that is open.
     fn queue(&self, work: MemberWork) -> Result<()> {
-        let mut own = self.own.lock();
-        match (&mut own.recorded, work) {
-            (Some(recorded), MemberWork::Launch(launch)) => {
-                recorded.push(Arc::unwrap_or_clone(launch));
-            }
-            (Some(_), _) => return Err(DeviceError::NotRecorded),
-            (None, work) => {
-                self.seat.asked.store(true, Ordering::Release);
-                own.queue.push(work);
-            }
+        match work {
+            _ if !self.recorded.are_open() => self.seat.shared.lock().queue.push(work),
+            MemberWork::Launch(launch) => drop(self.recorded.add(Arc::unwrap_or_clone(launch))),
+            _ => return Err(DeviceError::NotRecorded),
         }
         Ok(())
     }
@@ -241,9 +235,7 @@ impl Device for GroupMember {
     }
 
     fn record(&self, _: bool, work: &mut dyn FnMut() -> Result<()>) -> Result<Recording> {
-        self.own.lock().recorded = Some(Vec::new());
-        let done = work();
-        let recorded = self.own.lock().recorded.take().unwrap_or_default();
+        let (done, recorded) = self.recorded.during(work);
         done.map(|()| -> Recording { Box::new(Arc::<[Launch]>::from(recorded)) })
     }
 

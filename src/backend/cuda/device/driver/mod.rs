@@ -12,7 +12,7 @@ pub use self::info::{GpuInfo, Libraries, device, devices, fits, libraries, prese
 
 use self::handles::{LaunchableGraph, Pinned, order_with};
 use self::modules::{OpenGpu, has_clusters, launch_kernel};
-use self::recordings::KeptRecordings;
+use self::recordings::KeptGraphs;
 pub(crate) use self::sharing::SEVERAL_GPUS;
 use self::staging::{
     MOST_BYTES, MOST_DOWNLOADS, MOST_UPLOADED, MOST_WORDS, ReadBacks, SmallUploads,
@@ -38,7 +38,9 @@ pub struct DriverDevice {
     pub(crate) info: GpuInfo,
     /// Idle memory.
     pool: Pool,
-    recordings: KeptRecordings,
+    /// Requests while work is noted, those of a fork by themselves.
+    noted: Notes<Request>,
+    graphs: KeptGraphs,
     /// Held while the driver records: what another thread asks of the stream would be recorded.
     recording: Mutex<()>,
     /// The wait for the stream while other ranks may fail.
@@ -95,7 +97,8 @@ impl DriverDevice {
         Ok(Self {
             info,
             pool: Pool::default(),
-            recordings: KeptRecordings::default(),
+            noted: Notes::default(),
+            graphs: KeptGraphs::default(),
             recording: Mutex::default(),
             wait: RwLock::default(),
             side,
@@ -117,7 +120,7 @@ impl DriverDevice {
 
     /// Call before work that is done at once: it cannot be noted in a recording.
     fn begin(&self) -> Result<()> {
-        if self.recordings.are_noted() {
+        if self.noted.are_open() {
             return Err(DeviceError::NotRecorded);
         }
         self.bind()
@@ -132,7 +135,7 @@ impl DriverDevice {
     /// Gives idle memory back to the driver.
     fn give_back(&self) {
         if self.bind().is_ok() {
-            self.recordings.clear();
+            self.graphs.clear();
             for (at, _) in self.pool.drain() {
                 // SAFETY: the block came from `allocate` and nothing else holds it; a failure means that
                 // the device is lost, which the next call reports.
@@ -379,7 +382,7 @@ impl Device for DriverDevice {
 
     fn ask(&self, _: Granted, request: Request) -> Result<()> {
         self.bind()?;
-        let Some(request) = self.recordings.note(request) else { return Ok(()) };
+        let Some(request) = self.noted.add(request) else { return Ok(()) };
         let stream = self.stream.cu_stream();
         match request {
             Request::Launch(launch) => self.launch(launch),
@@ -404,9 +407,9 @@ impl Device for DriverDevice {
     }
 
     fn fork(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<()> {
-        if self.recordings.are_noted() {
-            let (done, requests) = self.recordings.noted(work);
-            self.recordings.note(Request::Fork(requests));
+        if self.noted.are_open() {
+            let (done, requests) = self.noted.during(work);
+            self.noted.add(Request::Fork(requests));
             return done;
         }
         self.on_side_stream(|_| {
@@ -430,11 +433,11 @@ impl Device for DriverDevice {
         if !kept {
             return Ok(Box::new(graph(work)?));
         }
-        let (done, requests) = self.recordings.noted(work);
+        let (done, requests) = self.noted.during(work);
         done?;
         let ask = |request: &Request| self.ask(GRANTED, request.clone());
         let made = |requests: &[_]| graph(&mut || requests.iter().try_for_each(ask));
-        Ok(Box::new(self.recordings.graph(requests, made)?))
+        Ok(Box::new(self.graphs.get(requests, made)?))
     }
 
     fn replay(&self, _: Granted, recording: &Recording) -> Result<()> {

@@ -170,7 +170,7 @@ impl<M: Real> CudaLevel<M> {
     }
 
     pub(super) fn set_contents(&self, backend: &CudaBackend, contents: LevelContents) {
-        backend.capture.set(&self.contents, contents as u32);
+        backend.set(&self.contents, contents as u32);
     }
 
     /// The size, what lies beyond the ends of the rows, and which equations these are.
