@@ -1,8 +1,7 @@
 //! A group, and a member of it as a device.
 
-use super::steps::Results;
 use super::turns::{Seat, Status, Turns};
-use super::work::{MemberWork, Queue};
+use super::work::MemberWork;
 use crate::backend::DeviceError;
 use crate::backend::cuda::device::{
     self, Address, Device, Download, GRANTED, Granted, Notes, Recording, Request, SharedWords,
@@ -11,7 +10,7 @@ use crate::backend::cuda::device::{
 use crate::backend::cuda::launch::{Launch, Result};
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Instant;
 
@@ -37,9 +36,9 @@ impl Group {
 
     /// A new member.
     pub fn member(self: &Arc<Self>) -> GroupMember {
-        let (seat, own, downloads) = Default::default();
+        let (seat, takes_part, recorded, downloads) = Default::default();
         self.turns.lock().seats.push(Arc::clone(&seat));
-        GroupMember { group: self.clone(), seat, own, downloads }
+        GroupMember { group: self.clone(), seat, takes_part, recorded, downloads }
     }
 
     /// Members that there are.
@@ -52,18 +51,8 @@ impl Group {
 pub struct GroupMember {
     group: Arc<Group>,
     seat: Arc<Seat>,
-    own: Mutex<Own>,
-    /// Downloads so far.
-    downloads: AtomicUsize,
-}
-
-/// The private state of a member.
-#[derive(Default)]
-struct Own {
     /// Whether it takes part in the turns: from the first wait until it rests.
-    takes_part: bool,
-    /// Requests since the device last worked for it.
-    queue: Queue,
+    takes_part: AtomicBool,
     /// Launches that are recorded.
     recorded: Notes<Launch>,
     /// Downloads so far.
@@ -71,13 +60,9 @@ struct Own {
 }
 
 impl GroupMember {
-    /// Waits until this member may go on; with its queue where it waits for that.
-    fn wait(&self, own: &mut Own, status: Status) -> Result<()> {
-        let queue = match status {
-            Status::Waiting => std::mem::take(&mut own.queue),
-            _ => Queue::new(),
-        };
-        self.seat.wait(status, queue);
+    /// Waits until this member may go on.
+    fn wait(&self, status: Status) -> Result<()> {
+        self.seat.wait(status);
         // The last running member lets all go on.
         let mut last = status == Status::Arrived || self.stops();
         loop {
@@ -88,8 +73,7 @@ impl GroupMember {
                 deadline = turns.deadline().filter(|_| status == Status::Arrived);
             }
             if self.seat.is(Status::Running) {
-                own.results.extend(self.seat.take_results()?);
-                return Ok(());
+                return self.seat.go_on();
             }
             match deadline {
                 Some(time) => thread::park_timeout(time.saturating_duration_since(Instant::now())),
@@ -105,8 +89,8 @@ impl GroupMember {
         self.group.running.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
-    fn leave(&self, own: &mut Own) {
-        if std::mem::take(&mut own.takes_part) {
+    fn leave(&self) {
+        if self.takes_part.swap(false, Ordering::Relaxed) {
             self.seat.leave();
             if self.stops() {
                 self.group.turns.lock().wake_one();
@@ -115,12 +99,11 @@ impl GroupMember {
     }
 
     /// Waits until the queue is done.
-    fn finish(&self, own: &mut Own) -> Result<()> {
-        if !own.takes_part {
-            own.takes_part = true;
-            self.wait(own, Status::Arrived)?;
+    fn finish(&self) -> Result<()> {
+        if !self.takes_part.swap(true, Ordering::Relaxed) {
+            self.wait(Status::Arrived)?;
         }
-        self.wait(own, Status::Waiting)
+        self.wait(Status::Waiting)
     }
 
     /// Adds to the queue, or to the recording that is open.
@@ -136,7 +119,7 @@ impl GroupMember {
 
 impl Drop for GroupMember {
     fn drop(&mut self) {
-        self.leave(&mut self.own.lock());
+        self.leave();
         let mut turns = self.group.turns.lock();
         turns.seats.retain(|seat| !Arc::ptr_eq(seat, &self.seat));
         // The others may wait for none but this one.
@@ -174,18 +157,17 @@ impl Device for GroupMember {
     }
 
     fn synchronise(&self) -> Result<()> {
-        let mut own = self.own.lock();
-        if own.queue.is_empty() { Ok(()) } else { self.finish(&mut own) }
+        if self.seat.shared.lock().queue.is_empty() { Ok(()) } else { self.finish() }
     }
 
     fn align(&self) -> Result<()> {
-        let mut own = self.own.lock();
-        if own.takes_part { self.wait(&mut own, Status::Aligned) } else { Ok(()) }
+        let takes_part = self.takes_part.load(Ordering::Relaxed);
+        if takes_part { self.wait(Status::Aligned) } else { Ok(()) }
     }
 
     fn rest(&self) -> Result<()> {
         let done = self.synchronise();
-        self.leave(&mut self.own.lock());
+        self.leave();
         done
     }
 
@@ -223,11 +205,10 @@ impl Device for GroupMember {
     }
 
     fn finish_download(&self, number: usize, to: &mut [u8]) -> Result<()> {
-        let mut own = self.own.lock();
-        if !own.results.contains_key(&number) {
-            self.finish(&mut own)?;
+        if !self.seat.shared.lock().results.contains_key(&number) {
+            self.finish()?;
         }
-        fill(to, &own.results.remove(&number).unwrap_or_default())
+        fill(to, &self.seat.shared.lock().results.remove(&number).unwrap_or_default())
     }
 
     fn ask(&self, _: Granted, request: Request) -> Result<()> {

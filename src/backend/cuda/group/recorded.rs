@@ -22,9 +22,9 @@ struct GroupRecording {
     /// For each place the arguments of all launches, and a flag that says that a member has it.
     rows: Buffer<u64>,
     flags: Buffer<u32>,
-    /// Contents of both.
+    /// Contents of the rows, and the number of flags that are set.
     loaded: Vec<u64>,
-    flagged: Vec<u32>,
+    flagged: usize,
 }
 
 impl GroupRecordings {
@@ -38,7 +38,7 @@ impl GroupRecordings {
         // Few recordings, and few blocks that have nothing to do.
         let places = members.len().next_power_of_two();
         let fits = |kept: &GroupRecording| {
-            kept.flagged.len() == places && are_like(&kept.launches, launches)
+            kept.flags.len() == places && are_like(&kept.launches, launches)
         };
         let known = self.0.iter().position(fits).and_then(|at| self.0.remove(at));
         let make = || GroupRecording::new(device, launches, places);
@@ -66,8 +66,8 @@ impl GroupRecording {
                 launch_together(&**device, launch, rows, Some(&flags))
             })
         })?;
-        let (loaded, flagged) = (Vec::new(), vec![0; places]);
-        Ok(Self { launches: launches.clone(), recording, rows, flags, loaded, flagged })
+        let launches = launches.clone();
+        Ok(Self { launches, recording, rows, flags, loaded: Vec::new(), flagged: 0 })
     }
 
     fn replay(&mut self, device: &dyn Device, members: &[Arc<[Launch]>]) -> Result<()> {
@@ -79,11 +79,10 @@ impl GroupRecording {
             self.rows.upload_part(&rows)?;
             self.loaded.splice(..rows.len().min(self.loaded.len()), rows);
         }
-        let places = self.flagged.len();
-        let flagged: Vec<u32> = (0..places).map(|place| u32::from(place < members.len())).collect();
-        if self.flagged != flagged {
-            self.flags.upload(&flagged)?;
-            self.flagged = flagged;
+        if self.flagged != members.len() {
+            let flag = |place| u32::from(place < members.len());
+            self.flags.upload(&(0..self.flags.len()).map(flag).collect::<Vec<_>>())?;
+            self.flagged = members.len();
         }
         device.replay(GRANTED, &self.recording)
     }

@@ -8,7 +8,7 @@ use crate::backend::cuda::launch::Result;
 use parking_lot::Mutex;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
@@ -43,21 +43,21 @@ pub(super) enum Status {
 #[derive(Default)]
 pub(super) struct Seat {
     status: AtomicU8,
-    shared: Mutex<SeatState>,
+    pub(super) shared: Mutex<SeatState>,
     /// Memory that the member has given back.
     pub(super) pool: Pool,
-    /// Whether the member has asked for work that the device was not given yet: it may use that memory.
-    pub(super) asked: AtomicBool,
 }
 
 #[derive(Default)]
-struct SeatState {
+pub(super) struct SeatState {
     /// The member's thread, while that waits.
     thread: Option<Thread>,
     /// Threads that it wakes when it goes on.
     wakes: Vec<Thread>,
-    queue: Queue,
-    results: Results,
+    /// Requests that the device was not given yet.
+    pub(super) queue: Queue,
+    /// Results of downloads that the member has not taken yet.
+    pub(super) results: Results,
     failed: Option<DeviceError>,
 }
 
@@ -67,9 +67,9 @@ impl Seat {
     }
 
     /// The member's thread waits from now on.
-    pub(super) fn wait(&self, status: Status, queue: Queue) {
+    pub(super) fn wait(&self, status: Status) {
         let mut shared = self.shared.lock();
-        (shared.thread, shared.queue) = (Some(std::thread::current()), queue);
+        shared.thread = Some(std::thread::current());
         self.status.store(status as u8, Ordering::Release);
     }
 
@@ -77,7 +77,7 @@ impl Seat {
     pub(super) fn give_back(&self, device: &dyn Device) {
         let idle = self.pool.drain();
         // Work on this memory was asked for before it was given back.
-        let in_use = self.asked.load(Ordering::Acquire);
+        let in_use = !self.shared.lock().queue.is_empty();
         for (at, bytes) in idle {
             if in_use { self.pool.put(at, bytes) } else { device.free(GRANTED, at, bytes) }
         }
@@ -86,18 +86,17 @@ impl Seat {
     /// The member asks nothing of the device from now on.
     pub(super) fn leave(&self) {
         let mut shared = self.shared.lock();
-        (shared.thread, shared.queue) = (None, Queue::new());
+        shared.thread = None;
         self.status.store(Status::Away as u8, Ordering::Release);
     }
 
-    /// Results of its downloads since the last call; members that go on with it are woken.
-    pub(super) fn take_results(&self) -> Result<Results> {
+    /// Wakes members that go on with it. Fails if the device has failed.
+    pub(super) fn go_on(&self) -> Result<()> {
         let mut shared = self.shared.lock();
         for thread in shared.wakes.drain(..) {
             thread.unpark();
         }
-        shared.failed.clone().map_or(Ok(()), Err)?;
-        Ok(std::mem::take(&mut shared.results))
+        shared.failed.clone().map_or(Ok(()), Err)
     }
 }
 
@@ -197,7 +196,6 @@ impl Turns {
             Ok(all) => {
                 for (seat, results) in waiting.iter().zip(all) {
                     seat.shared.lock().results.extend(results);
-                    seat.asked.store(false, Ordering::Release);
                 }
             }
             Err(error) => {
