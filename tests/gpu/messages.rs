@@ -7,33 +7,25 @@ use std::time::{Duration, Instant};
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::driver::DriverDevice;
 use gridgen::backend::cuda::{
-    AbortFlag, Buffer, Communicator, CudaBackend, Device, HostTransport, PeerCommunicator,
-    RANK_TIMEOUT, RankMessage, WatchedDevice,
+    AbortFlag, Buffer, Communicator, CudaBackend, Device, HostTransport, RANK_TIMEOUT, RankMessage,
+    Transport, connect,
 };
 use gridgen::pde::control::Wall;
-use gridgen::solver::krylov::Method;
 use gridgen::solver::precond::Kind;
 
 use support::gpus::on_host;
 
 use crate::cases::{self, Case};
 
-fn alone() -> (Arc<dyn Device>, PeerCommunicator) {
-    with_timeout(RANK_TIMEOUT)
-}
-
-fn with_timeout(timeout: Duration) -> (Arc<dyn Device>, PeerCommunicator) {
-    let abort_flag = Arc::new(AbortFlag::new(timeout));
-    let gpu = Arc::new(DriverDevice::open(0).unwrap());
-    let device: Arc<dyn Device> = Arc::new(WatchedDevice::new(gpu, abort_flag.clone()));
-    let transport = Arc::new(HostTransport::new(abort_flag, 1));
-    let link = PeerCommunicator::join(transport, 0, device.clone()).unwrap();
-    (device, link)
+fn alone(timeout: Duration) -> (Arc<dyn Device>, Box<dyn Communicator>) {
+    let gpu = Arc::new(DriverDevice::open(0, &[]).unwrap());
+    let host = Arc::new(HostTransport::new(Arc::new(AbortFlag::new(timeout)), 1));
+    connect(Transport::PeerMemory, (host, 0), gpu, None).unwrap()
 }
 
 #[test]
 fn a_rank_sends_messages_to_itself() {
-    let (device, link) = alone();
+    let (device, link) = alone(RANK_TIMEOUT);
     // The last message is longer than the buffer of an endpoint.
     for length in [1, 2, 8, 5000, 300_000] {
         let sent: Vec<u32> = (7..7 + length).collect();
@@ -63,7 +55,7 @@ fn a_rank_sends_messages_to_itself() {
 fn a_message_that_never_comes_is_given_up() {
     let timeout = Duration::from_millis(500);
     for bytes in [16, 2_000_000] {
-        let (device, link) = with_timeout(timeout);
+        let (device, link) = alone(timeout);
         let room = Buffer::<u8>::zeros(&device, bytes).unwrap();
         let started = Instant::now();
 
@@ -82,12 +74,12 @@ fn a_message_that_never_comes_is_given_up() {
 fn a_band_around_the_seam_is_its_own_neighbour() {
     for kind in [Kind::Jacobi, Kind::Multigrid] {
         let wall = if kind == Kind::Jacobi { Wall::Frozen } else { Wall::Coupled };
-        let case = Case { periodic: true, nodes: (129, 33), wall, kind, method: Method::Bicgstab };
+        let case = Case { periodic: true, nodes: (129, 33), wall, kind, ..cases::JACOBI };
         let expected = case.on_cpu();
 
         let found = case.on_ranks(1, |bands, work| {
-            let (device, link) = alone();
-            let backend = CudaBackend::banded(device, Box::new(link), bands.clone())?;
+            let (device, link) = alone(RANK_TIMEOUT);
+            let backend = CudaBackend::banded(device, link, bands.clone())?;
             Ok(vec![work(0, &backend.with_gathered_points(Some(1000)))?])
         });
 

@@ -1,14 +1,7 @@
 //! The backend on one device: launches, reductions, and recordings with the host's state.
 
-#[cfg(feature = "cuda")]
-use crate::backend::cuda::comm::NcclCommunicator;
-use crate::backend::cuda::comm::{
-    Communicator, HostCommunicator, HostTransport, NcclRank, PeerCommunicator, RankContext,
-    Transport,
-};
-use crate::backend::cuda::device::{
-    self, Buffer, Device, GRANTED, Recording, Request, WatchedDevice,
-};
+use crate::backend::cuda::comm::{Communicator, RankContext};
+use crate::backend::cuda::device::{self, Buffer, Device, GRANTED, Notes, Recording, Request};
 use crate::backend::cuda::launch::constants::RANK_VALUES;
 use crate::backend::cuda::launch::shared::{self, Pointer};
 use crate::backend::cuda::launch::{
@@ -98,27 +91,6 @@ impl CudaBackend {
 }
 
 impl CudaBackend {
-    /// The backend of a rank, which has its band of `bands`, its messages sent by `transport`, by NCCL where that is
-    /// given. Where kernels access the memory of other ranks, their device is watched.
-    pub(super) fn of_rank(
-        transport: Transport,
-        (host, rank): (Arc<HostTransport>, usize),
-        mut device: Arc<dyn Device>,
-        nccl: Option<NcclRank>,
-        bands: &Bands,
-    ) -> Result<Self> {
-        let communicator: Box<dyn Communicator> = match (transport, nccl) {
-            (Transport::PeerMemory, _) => {
-                device = Arc::new(WatchedDevice::new(device, host.abort_flag.clone()));
-                Box::new(PeerCommunicator::join(host, rank, device.clone())?)
-            }
-            #[cfg(feature = "cuda")]
-            (_, Some((gpu, id))) => Box::new(NcclCommunicator::join(host, rank, gpu, id)?),
-            _ => Box::new(HostCommunicator::new(host, rank, device.clone())),
-        };
-        Self::banded(device, communicator, bands.clone())
-    }
-
     /// A backend on GPU `ordinal`, compiled with the kernels that grids of this many points need.
     pub fn open(ordinal: usize, points: usize) -> Result<Self> {
         Self::new(device::open(ordinal, false, points)?)

@@ -2,7 +2,8 @@
 
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::{
-    AbortFlag, CommunicatorId, HostTransport, RANK_TIMEOUT, Transport, nccl_present, run_ranks,
+    AbortFlag, CommunicatorId, HostTransport, RANK_TIMEOUT, Transport, connect, nccl_present,
+    run_ranks,
 };
 use crate::backend::cuda::device::Device;
 use crate::backend::cuda::device::driver::{DriverDevice, SEVERAL_GPUS};
@@ -81,8 +82,8 @@ impl Gpus {
         run_ranks(self.count(), &abort_flag, |rank| {
             let (gpu, transport) = (self.devices[rank].clone(), transport.clone());
             let nccl = id.map(|id| (gpu.clone(), id));
-            let backend =
-                CudaBackend::of_rank(self.transport, (transport, rank), gpu, nccl, bands)?;
+            let (device, link) = connect(self.transport, (transport, rank), gpu, nccl)?;
+            let backend = CudaBackend::banded(device, link, bands.clone())?;
             work(rank, &backend.with_gathered_points(self.gathered_points))
         })
     }

@@ -36,14 +36,14 @@ pub use self::process::JobRank;
 
 #[cfg(feature = "cuda")]
 #[doc(hidden)]
-pub use self::comm::{CommunicatorId, NcclCommunicator};
+pub use self::comm::CommunicatorId;
 #[doc(hidden)]
 pub use self::{
     algebra::{CudaMatrix, CudaVector},
     backend::CudaRecording,
     comm::{
-        AbortFlag, Communicator, HostCommunicator, HostTransport, PeerCommunicator, RANK_TIMEOUT,
-        RankMessage, run_ranks,
+        AbortFlag, Communicator, HostTransport, PeerCommunicator, RANK_TIMEOUT, RankMessage,
+        connect, run_ranks,
     },
     csr::{CudaCsr, LevelLaunch, RowChunks, border_lanes, level_launches, row_lanes},
     device::{Buffer, Device, Watch, WatchedDevice},

@@ -1,7 +1,7 @@
 //! One device of this process as a rank of a job, whose other ranks are other processes.
 
 use crate::backend::cuda::backend::CudaBackend;
-use crate::backend::cuda::comm::{AbortFlag, HostTransport, RANK_TIMEOUT, Transport};
+use crate::backend::cuda::comm::{AbortFlag, HostTransport, Transport, connect};
 #[cfg(feature = "cuda")]
 use crate::backend::cuda::comm::{CommunicatorId, NcclRank, PeerCommunicator, nccl_present};
 use crate::backend::cuda::device::Device;
@@ -172,8 +172,8 @@ impl Ranks for JobRank {
             let nccl = self.nccl()?;
             #[cfg(not(feature = "cuda"))]
             let nccl = None;
-            let device = self.device.clone();
-            let backend = CudaBackend::of_rank(self.transport, ranks, device, nccl, bands)?;
+            let (device, link) = connect(self.transport, ranks, self.device.clone(), nccl)?;
+            let backend = CudaBackend::banded(device, link, bands.clone())?;
             let done = work(self.job.rank(), &backend);
             if done.is_err() {
                 // No message that is under way keeps the device from being closed.

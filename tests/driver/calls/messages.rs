@@ -7,11 +7,11 @@ use std::time::Duration;
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::driver::DriverDevice;
 use gridgen::backend::cuda::{
-    AbortFlag, Buffer, Communicator, CommunicatorId, Device, HostTransport, NcclCommunicator,
-    RankMessage, run_ranks,
+    AbortFlag, Buffer, Communicator, CommunicatorId, Device, HostTransport, RankMessage, Transport,
+    connect, run_ranks,
 };
 
-use super::{calls, fail, function, with_stand_ins};
+use super::{calls, fail, foreign, function, with_stand_ins};
 
 /// `ncclInvalidArgument`, `ncclRemoteError`, `ncclInProgress`, `CUDA_ERROR_NOT_READY`.
 const INVALID: i32 = 4;
@@ -19,25 +19,28 @@ const REMOTE: i32 = 6;
 const IN_PROGRESS: i32 = 7;
 const NOT_READY: i32 = 600;
 
-fn alone(abort_flag: &Arc<AbortFlag>) -> (Arc<DriverDevice>, Arc<NcclCommunicator>) {
-    let device = Arc::new(DriverDevice::open(0).unwrap());
-    let (transport, id) = (HostTransport::new(abort_flag.clone(), 1), CommunicatorId::new());
-    let link = NcclCommunicator::join(Arc::new(transport), 0, device.clone(), id.unwrap()).unwrap();
-    (device, link)
+type Joined = Result<(Arc<dyn Device>, Box<dyn Communicator>), DeviceError>;
+
+fn join(host: &Arc<HostTransport>, rank: usize, id: CommunicatorId) -> Joined {
+    let gpu = Arc::new(DriverDevice::open(rank, &[])?);
+    connect(Transport::Nccl, (host.clone(), rank), gpu.clone(), Some((gpu, id)))
 }
 
-/// Number of groups of calls that were begun and not ended.
-fn open_groups() -> c_int {
-    // SAFETY: reads a number.
-    unsafe { function::<unsafe extern "C" fn() -> c_int>("stand_in_open_groups")() }
+/// A rank without others.
+fn alone(abort_flag: &Arc<AbortFlag>) -> Joined {
+    join(&Arc::new(HostTransport::new(abort_flag.clone(), 1)), 0, CommunicatorId::new()?)
+}
+
+foreign! {
+    /// Number of groups of calls that were begun and not ended.
+    open_groups "stand_in_open_groups" () -> c_int;
 }
 
 #[test]
 fn a_group_of_messages_is_ended_whatever_fails() {
     let Some(()) = with_stand_ins() else { return };
-    let (device, link) = alone(&Arc::default());
-    let as_device: Arc<dyn Device> = device;
-    let buffer = Buffer::<u64>::zeros(&as_device, 4).unwrap();
+    let (device, link) = alone(&Arc::default()).unwrap();
+    let buffer = Buffer::<u64>::zeros(&device, 4).unwrap();
     let message = |k: usize| RankMessage { rank: 0, at: buffer.address_of(k), bytes: 8 };
     for (name, after) in [("ncclSend", 0), ("ncclSend", 1), ("ncclRecv", 0), ("ncclRecv", 1)] {
         fail(name, after, 1, INVALID);
@@ -57,10 +60,9 @@ fn a_group_of_messages_is_ended_whatever_fails() {
 #[test]
 fn nothing_is_well_after_messages_were_cut_off() {
     let Some(()) = with_stand_ins() else { return };
-    let abort_flag = Arc::new(AbortFlag::default());
-    let (device, link) = alone(&abort_flag);
-    let as_device: Arc<dyn Device> = device.clone();
-    let buffer = Buffer::<u64>::zeros(&as_device, 4).unwrap();
+    let abort_flag = Arc::default();
+    let (device, link) = alone(&abort_flag).unwrap();
+    let buffer = Buffer::<u64>::zeros(&device, 4).unwrap();
     let message = |k: usize| [RankMessage { rank: 0, at: buffer.address_of(k), bytes: 8 }];
     // Another rank fails while this one waits for its stream.
     fail("cuStreamQuery", 0, 1000, NOT_READY);
@@ -80,48 +82,34 @@ fn nothing_is_well_after_messages_were_cut_off() {
 #[test]
 fn a_start_that_waits_for_a_rank_that_failed_ends() {
     let Some(()) = with_stand_ins() else { return };
-    let abort_flag = Arc::new(AbortFlag::default());
-    let transport = Arc::new(HostTransport::new(abort_flag.clone(), 2));
+    let abort_flag = Arc::default();
+    let host = Arc::new(HostTransport::new(Arc::clone(&abort_flag), 2));
     let id = CommunicatorId::new().unwrap();
     // The second call fails; NCCL before 2.14 has the other function.
     fail("ncclCommInitRankConfig", 1, 1, REMOTE);
     fail("ncclCommInitRank", 1, 1, REMOTE);
 
-    let joined = run_ranks(2, &abort_flag, |rank| {
-        let device = Arc::new(DriverDevice::open(rank)?);
-        NcclCommunicator::join(transport.clone(), rank, device, id).map(drop)
-    });
+    let joined = run_ranks(2, &abort_flag, |rank| join(&host, rank, id).map(drop));
 
     let said = joined.unwrap_err().to_string();
     assert!(said.ends_with("meeting the other GPUs failed: NCCL: error 6"), "{said}");
     assert_eq!(calls("ncclCommAbort"), 1);
 }
 
-/// A rank never calls the initialisation.
+/// A rank never calls the initialisation, or a stream never ends.
 #[test]
-fn a_start_that_waits_too_long_is_given_up() {
+fn a_wait_that_takes_too_long_is_given_up() {
     let Some(()) = with_stand_ins() else { return };
     let timeout = Duration::from_millis(200);
     let abort_flag = Arc::new(AbortFlag::new(timeout));
-    let device = Arc::new(DriverDevice::open(0).unwrap());
-    let transport = Arc::new(HostTransport::new(abort_flag, 1));
-    fail("ncclCommGetAsyncError", 0, i32::MAX, IN_PROGRESS);
-
-    let joined = NcclCommunicator::join(transport, 0, device, CommunicatorId::new().unwrap());
-
     let late = DeviceError::RankTimeout { rank: 0, other: None, waited: timeout };
-    assert_eq!(joined.map(drop), Err(late));
-}
-
-#[test]
-fn a_stream_that_never_ends_is_given_up() {
-    let Some(()) = with_stand_ins() else { return };
-    let timeout = Duration::from_millis(100);
-    let (device, link) = alone(&Arc::new(AbortFlag::new(timeout)));
+    fail("ncclCommGetAsyncError", 0, i32::MAX, IN_PROGRESS);
+    assert_eq!(alone(&abort_flag).map(drop), Err(late.clone()));
+    fail("ncclCommGetAsyncError", 0, 0, IN_PROGRESS);
+    let (device, _link) = alone(&abort_flag).unwrap();
     fail("cuStreamQuery", 0, i32::MAX, NOT_READY);
 
     let waited = device.synchronise();
 
-    assert_eq!(waited, Err(DeviceError::RankTimeout { rank: 0, other: None, waited: timeout }));
-    drop(link);
+    assert_eq!(waited, Err(late));
 }

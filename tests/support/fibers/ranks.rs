@@ -7,8 +7,7 @@ use super::FiberDevice;
 use gridgen::backend::DeviceError;
 pub use gridgen::backend::cuda::Transport;
 use gridgen::backend::cuda::{
-    AbortFlag, Communicator, Device, HostCommunicator, HostTransport, PeerCommunicator,
-    RANK_TIMEOUT, WatchedDevice, run_ranks,
+    AbortFlag, Communicator, Device, HostTransport, RANK_TIMEOUT, connect, run_ranks,
 };
 
 pub fn fibers(count: usize) -> Vec<Arc<dyn Device>> {
@@ -34,13 +33,7 @@ pub fn on_ranks_with_timeout<R: Send, E: Send + PartialEq + From<DeviceError>>(
     let (abort_flag, ranks) = (Arc::new(AbortFlag::new(timeout)), devices.len());
     let host = Arc::new(HostTransport::new(abort_flag.clone(), ranks));
     run_ranks(ranks, &abort_flag, |rank| {
-        let device = devices[rank].clone();
-        if transport == Transport::PeerMemory {
-            let device: Arc<dyn Device> = Arc::new(WatchedDevice::new(device, abort_flag.clone()));
-            let link = PeerCommunicator::join(host.clone(), rank, device.clone())?;
-            return work(device, Box::new(link));
-        }
-        let link = HostCommunicator::new(host.clone(), rank, device.clone());
-        work(device, Box::new(link))
+        let (device, link) = connect(transport, (host.clone(), rank), devices[rank].clone(), None)?;
+        work(device, link)
     })
 }

@@ -80,7 +80,7 @@ impl HostTransport {
 }
 
 /// A rank whose messages go through the host's memory.
-pub struct HostCommunicator {
+pub(super) struct HostCommunicator {
     rank: usize,
     device: Arc<dyn Device>,
     transport: Arc<HostTransport>,
@@ -90,7 +90,7 @@ pub struct HostCommunicator {
 
 impl HostCommunicator {
     /// A rank of those that share `transport`.
-    pub fn new(transport: Arc<HostTransport>, rank: usize, device: Arc<dyn Device>) -> Self {
+    pub(super) fn new(transport: Arc<HostTransport>, rank: usize, device: Arc<dyn Device>) -> Self {
         Self { rank, device, transport, expected: Mutex::default() }
     }
 }

@@ -13,13 +13,40 @@ mod peer;
 
 pub use self::abort_flag::{AbortFlag, RANK_TIMEOUT, run_ranks};
 pub use self::communicator::{Communicator, RankMessage, Transport};
-pub use self::host::{HostCommunicator, HostTransport};
+pub use self::host::HostTransport;
 #[cfg(feature = "cuda")]
-pub use self::nccl::{CommunicatorId, NcclCommunicator};
+pub use self::nccl::CommunicatorId;
 pub use self::peer::PeerCommunicator;
 
 pub(super) use self::communicator::{Halo, PERIODIC_ROW, RankContext, edges};
+use self::host::HostCommunicator;
+#[cfg(feature = "cuda")]
+use self::nccl::NcclCommunicator;
 #[cfg(feature = "cuda")]
 pub(super) use self::nccl::{NcclRank, present as nccl_present};
+use crate::backend::cuda::device::{Device, WatchedDevice};
+use crate::backend::cuda::launch::Result;
+use std::sync::Arc;
+
 #[cfg(not(feature = "cuda"))]
 pub(super) type NcclRank = std::convert::Infallible;
+
+/// The device and the communicator of a rank, whose messages are sent by `transport`, by NCCL where that is given. Where
+/// kernels access the memory of other ranks, the device is watched. All ranks must call.
+pub fn connect(
+    transport: Transport,
+    (host, rank): (Arc<HostTransport>, usize),
+    mut device: Arc<dyn Device>,
+    nccl: Option<NcclRank>,
+) -> Result<(Arc<dyn Device>, Box<dyn Communicator>)> {
+    let communicator: Box<dyn Communicator> = match (transport, nccl) {
+        (Transport::PeerMemory, _) => {
+            device = Arc::new(WatchedDevice::new(device, host.abort_flag.clone()));
+            Box::new(PeerCommunicator::join(host, rank, device.clone())?)
+        }
+        #[cfg(feature = "cuda")]
+        (_, Some((gpu, id))) => Box::new(NcclCommunicator::join(host, rank, gpu, id)?),
+        _ => Box::new(HostCommunicator::new(host, rank, device.clone())),
+    };
+    Ok((device, communicator))
+}

@@ -7,8 +7,8 @@
 use super::communicator::{Communicator, RankMessage, Transport};
 use super::host::HostTransport;
 use crate::backend::DeviceError;
-use crate::backend::cuda::device::driver::DriverDevice;
-use crate::backend::cuda::device::{Address, Buffer, Device, StreamWait};
+use crate::backend::cuda::device::driver::{DriverDevice, Handle};
+use crate::backend::cuda::device::{Address, Buffer, Device};
 use crate::backend::cuda::launch::Result;
 use crate::backend::cuda::launch::library::NCCL;
 use cudarc::driver::sys::CUstream;
@@ -119,27 +119,22 @@ impl CommunicatorId {
     }
 }
 
-struct NcclHandle(Raw);
-
-// SAFETY: NCCL lets any thread use a communicator, one at a time; its owner keeps it behind a mutex.
-unsafe impl Send for NcclHandle {}
-
 /// A GPU whose messages go by NCCL, and the name of the ranks' communicator.
 pub(crate) type NcclRank = (Arc<DriverDevice>, CommunicatorId);
 
 /// A rank whose messages are sent by NCCL.
-pub struct NcclCommunicator {
+pub(super) struct NcclCommunicator {
     device: Arc<DriverDevice>,
     rank: usize,
     transport: Arc<HostTransport>,
-    /// None once it was aborted.
-    handle: Mutex<Option<NcclHandle>>,
+    /// None once it was aborted. Any thread may use it, one at a time.
+    handle: Mutex<Option<Handle<Raw>>>,
 }
 
 impl NcclCommunicator {
     /// Joins the other ranks, which share `transport` and the name of their communicator; returns when all
     /// have joined. Nobody waits once the transport's abort flag is raised.
-    pub fn join(
+    pub(super) fn join(
         transport: Arc<HostTransport>,
         rank: usize,
         device: Arc<DriverDevice>,
@@ -158,11 +153,12 @@ impl NcclCommunicator {
             }
         });
         met.map_err(|reason| device.info.error("meeting the other GPUs", reason))?;
-        let handle = Mutex::new(Some(NcclHandle(handle)));
+        let handle = Mutex::new(Some(Handle(handle)));
         let joined = Arc::new(Self { device, rank, transport, handle });
         joined.call(|_, _| Ok(())).inspect_err(|_| joined.release(true))?;
-        let wait: Arc<dyn StreamWait> = joined.clone();
-        joined.device.wait_by(Arc::downgrade(&wait));
+        let link = Arc::downgrade(&joined);
+        let wait = move || link.upgrade().map_or(Ok(()), |link| link.wait());
+        joined.device.wait_by(Arc::new(wait));
         joined.connect()?;
         Ok(joined)
     }
@@ -209,16 +205,14 @@ impl NcclCommunicator {
     /// Frees the communicator; all messages under way end first if `abort`, so that nothing waits for
     /// ranks that have failed.
     fn release(&self, abort: bool) {
-        if let (Some(NcclHandle(handle)), Ok(nccl)) = (self.handle.lock().take(), Nccl::get()) {
+        if let (Some(Handle(handle)), Ok(nccl)) = (self.handle.lock().take(), Nccl::get()) {
             let release = if abort { nccl.abort } else { nccl.destroy };
             // SAFETY: the handle is valid, and nothing uses it later. An error changes nothing.
             let _ = unsafe { release(handle) };
         }
     }
-}
 
-/// Waits for the device's stream until another rank fails or exceeds the timeout.
-impl StreamWait for NcclCommunicator {
+    /// Waits for the device's stream until another rank fails or exceeds the timeout.
     fn wait(&self) -> Result<()> {
         let started = Instant::now();
         let mut polls = 0_u32;

@@ -51,13 +51,6 @@ pub enum Download {
     Begun(usize),
 }
 
-/// A wait for a device's stream that ends where another rank fails.
-#[cfg(feature = "cuda")]
-pub(crate) trait StreamWait: Send + Sync {
-    /// Waits until all work of the device is done.
-    fn wait(&self) -> Result<()>;
-}
-
 /// Memory of a device of another process: its address for the kernels of this process's device, and its mapping,
 /// which ends when this is dropped.
 pub type Mapped = (Address, Box<dyn Any + Send + Sync>);

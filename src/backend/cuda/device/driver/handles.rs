@@ -15,9 +15,9 @@ use std::sync::atomic::AtomicU32;
 
 /// A handle, or an address of pinned memory.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Handle<T>(pub(super) T);
+pub(crate) struct Handle<T>(pub(crate) T);
 
-// SAFETY: the driver's handles may be used from any thread that has made their context current; memory
+// SAFETY: the driver's handles, and NCCL's, may be used from any thread that has made their context current; memory
 // behind an address is accessed as its owner says.
 unsafe impl<T> Send for Handle<T> {}
 // SAFETY: as above.

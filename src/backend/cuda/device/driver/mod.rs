@@ -11,6 +11,7 @@ mod staging;
 pub use self::info::{GpuInfo, Libraries, device, devices, fits, libraries, present};
 
 use self::handles::{LaunchableGraph, Pinned, order_with};
+pub(crate) use self::handles::Handle;
 use self::modules::{OpenGpu, has_clusters, launch_kernel};
 use self::recordings::KeptGraphs;
 pub(crate) use self::sharing::SEVERAL_GPUS;
@@ -19,21 +20,24 @@ use self::staging::{
     StagedDownloads, words,
 };
 use super::{
-    Address, Device, Download, GRANTED, Granted, Mapped, Pool, Recording, Request, SharedWords,
-    StreamWait, check_length,
+    Address, Device, Download, GRANTED, Granted, Mapped, Notes, Pool, Recording, Request,
+    SharedWords, check_length,
 };
 use crate::backend::DeviceError;
 use crate::backend::cuda::launch::{Launch, ModuleKey, Result};
 use cudarc::driver::{CudaEvent, CudaStream, result, sys};
 use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 /// A device keeps idle memory up to this part of the whole for the next solve. To free a block the driver
 /// waits for all work of the GPU, that of other solves too.
 const KEPT_SHARE: usize = 64;
 
 /// A GPU and streams of it. The devices of one GPU share context and kernels.
+/// A wait until all work of a device's stream is done, or another rank fails.
+type StreamWait = Arc<dyn Fn() -> Result<()> + Send + Sync>;
+
 pub struct DriverDevice {
     pub(crate) info: GpuInfo,
     /// Idle memory.
@@ -44,7 +48,7 @@ pub struct DriverDevice {
     /// Held while the driver records: what another thread asks of the stream would be recorded.
     recording: Mutex<()>,
     /// The wait for the stream while other ranks may fail.
-    wait: RwLock<Option<Weak<dyn StreamWait>>>,
+    wait: RwLock<Option<StreamWait>>,
     /// A stream of higher priority for halo exchanges: at equal priority their blocks would start only after the last
     /// block of the running product, and nothing would overlap.
     side: Arc<CudaStream>,
@@ -158,16 +162,16 @@ impl DriverDevice {
         }
     }
 
-    /// Waits for the stream by `wait` as long as that is there, within the driver later.
-    pub(crate) fn wait_by(&self, wait: Weak<dyn StreamWait>) {
+    /// Before the host waits within a call of the driver, it waits by `wait`.
+    pub(crate) fn wait_by(&self, wait: StreamWait) {
         *self.wait.write() = Some(wait);
     }
 
     /// Before the host waits within a call of the driver: as one of several ranks it must not wait
     /// for messages of a rank that has failed.
     fn wait_for_ranks(&self) -> Result<()> {
-        let wait = self.wait.read().as_ref().and_then(Weak::upgrade);
-        wait.map_or(Ok(()), |wait| wait.wait())
+        let wait = self.wait.read().clone();
+        wait.map_or(Ok(()), |wait| wait())
     }
 
     /// Lets the kernels of each GPU access the memory of all others; false if two of them cannot.
