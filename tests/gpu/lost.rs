@@ -25,7 +25,7 @@ fn an_illegal_address_is_an_error_of_every_later_call() {
         assert!(said.contains("1 passed"), "{said}");
         return;
     }
-    let device = Arc::new(DriverDevice::open(0).unwrap());
+    let device = Arc::new(DriverDevice::open(0, &[]).unwrap());
     let backend = CudaBackend::new(device.clone()).unwrap();
     let mut x = backend.zeros::<f64>(1000).unwrap();
     backend.upload(&[1.0; 1000], &mut x).unwrap();

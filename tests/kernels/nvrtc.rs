@@ -4,11 +4,10 @@
 #![allow(unsafe_code, reason = "NVRTC's interface is C")]
 
 use std::ffi::{CStr, CString};
-use std::sync::Mutex;
-use std::thread::available_parallelism;
 
 use cudarc::nvrtc::{result, sys};
 use gridgen::backend::cuda::launch::{KernelFile, ModuleKey, Width};
+use rayon::prelude::*;
 
 /// A100, and B200 with the kernels of groups, whose text includes the others; H100 and H200 are in between.
 const CAPABILITIES: [(bool, u32); 2] = [(false, 80), (true, 100)];
@@ -52,31 +51,18 @@ fn compiled(text: &str, width: Width, capability: u32, more: &[&str]) -> (bool, 
 #[test]
 #[ignore = "needs NVRTC: see .ci/run"]
 fn every_kernel_compiles_without_a_warning() {
-    let all = CAPABILITIES.into_iter();
-    let all = all.flat_map(|(grouped, capability)| {
-        ModuleKey::all(grouped).map(move |key| (key, capability))
+    let all = CAPABILITIES.map(|(grouped, capability)| {
+        ModuleKey::all(grouped).into_iter().map(move |key| (key, capability))
     });
-    let left = Mutex::new(all);
-    let said = Mutex::new(Vec::new());
+    let all: Vec<_> = all.into_iter().flatten().collect();
 
     // NVRTC can compile on several threads at once.
-    let threads = available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                loop {
-                    let next = left.lock().unwrap().next();
-                    let Some((key, capability)) = next else { return };
-                    if let Err(log) = compile(&key.text(), key.width, capability) {
-                        let what = format!("{key:?} sm_{capability}:\n{log}");
-                        said.lock().unwrap().push(what);
-                    }
-                }
-            });
-        }
+    let warned = all.into_par_iter().with_max_len(1).filter_map(|(key, capability)| {
+        let log = compile(&key.text(), key.width, capability).err()?;
+        Some(format!("{key:?} sm_{capability}:\n{log}"))
     });
 
-    let said = said.into_inner().unwrap();
+    let said: Vec<String> = warned.collect();
     assert!(said.is_empty(), "{}", said.join("\n"));
 }
 

@@ -7,7 +7,7 @@ use crate::backend::cuda::comm::{
 };
 use crate::backend::cuda::device::Device;
 use crate::backend::cuda::device::driver::{DriverDevice, SEVERAL_GPUS};
-use crate::backend::cuda::launch::Result;
+use crate::backend::cuda::launch::{ModuleKey, Result};
 use crate::backend::cuda::precond::MemoryEstimate;
 use crate::backend::cuda::ranks::{RankWork, Ranks, counted};
 use crate::backend::{Bands, DeviceError, SolverError};
@@ -31,11 +31,9 @@ impl Gpus {
     /// # Errors
     /// If one is not there or cannot be used.
     pub fn open(ordinals: &[usize]) -> Result<Self> {
+        let modules = ModuleKey::all(false);
         // The first compiles what the others find on the disk.
-        let open = |&ordinal: &usize| match ordinals.len() {
-            1 => DriverDevice::open_compiled(ordinal, false, usize::MAX).map(Arc::new),
-            _ => DriverDevice::open_one_of_several(ordinal).map(Arc::new),
-        };
+        let open = |&ordinal: &usize| DriverDevice::open(ordinal, &modules).map(Arc::new);
         let devices: Vec<_> = ordinals.iter().map(open).collect::<Result<_, _>>()?;
         let peers = DriverDevice::enable_peer_access(&devices)?;
         let transport = Transport::fastest(peers, nccl_present());

@@ -7,6 +7,8 @@ use crate::backend::cuda::comm::{CommunicatorId, NcclRank, PeerCommunicator, ncc
 use crate::backend::cuda::device::Device;
 #[cfg(feature = "cuda")]
 use crate::backend::cuda::device::driver::{DriverDevice, SEVERAL_GPUS};
+#[cfg(feature = "cuda")]
+use crate::backend::cuda::launch::ModuleKey;
 use crate::backend::cuda::launch::Result;
 use crate::backend::cuda::precond::MemoryEstimate;
 use crate::backend::cuda::ranks::{RankWork, Ranks, counted};
@@ -91,7 +93,7 @@ impl JobRank {
     /// If the GPU is not there or cannot be used, or another rank has failed.
     #[cfg(feature = "cuda")]
     pub fn open(job: Arc<Job>, ordinal: usize) -> Result<Self> {
-        let gpu = Arc::new(DriverDevice::open_one_of_several(ordinal)?);
+        let gpu = Arc::new(DriverDevice::open(ordinal, &ModuleKey::all(false))?);
         let own = serde_json::to_vec(&Facts::of(&gpu)?).unwrap_or_default();
         let all = job.all_gather(own)?;
         let facts: Option<Vec<Facts>> =

@@ -20,8 +20,7 @@ const NAMES: [&str; 3] = ["libcuda.so", "libnvrtc.so", "libnccl.so.2"];
 
 /// The folder with the libraries and, below it, the kernels.
 static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
-    let modules: Vec<_> = ModuleKey::all(false).collect();
-    let kernels: Vec<(String, PathBuf)> = modules
+    let kernels: Vec<(String, PathBuf)> = ModuleKey::all(false)
         .into_par_iter()
         .map(|key| {
             let text = format!("{}\n{}", key.width.c_type(), key.text());

@@ -25,7 +25,8 @@ use std::sync::Arc;
 /// GPU `ordinal`, compiled with the kernels that grids of this many points need, for a group those of groups, too.
 #[cfg(feature = "cuda")]
 pub(super) fn open(ordinal: usize, grouped: bool, points: usize) -> Result<Arc<dyn Device>> {
-    Ok(Arc::new(driver::DriverDevice::open_compiled(ordinal, grouped, points)?))
+    let modules = super::launch::ModuleKey::usual(grouped, points);
+    Ok(Arc::new(driver::DriverDevice::open(ordinal, &modules)?))
 }
 
 /// Refuses: this build has no driver.

@@ -240,8 +240,8 @@ pub struct ModuleKey {
 
 impl ModuleKey {
     /// The modules of all files, whose launches do the work of one device, or that of all members of a group.
-    pub fn all(grouped: bool) -> impl Iterator<Item = Self> {
-        Self::of(KernelFile::widths, grouped)
+    pub fn all(grouped: bool) -> Vec<Self> {
+        Self::of(KernelFile::widths, grouped).collect()
     }
 
     /// The modules whose kernels most cases of this many points launch on one GPU, with those of groups where `grouped`. NVRTC

@@ -25,7 +25,7 @@ use super::{
 };
 use crate::backend::DeviceError;
 use crate::backend::cuda::launch::{Launch, ModuleKey, Result};
-use cudarc::driver::{CudaEvent, CudaStream, result, sys};
+use cudarc::driver::{CudaEvent, CudaStream, DriverError, result, sys};
 use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
@@ -68,24 +68,9 @@ pub struct DriverDevice {
 }
 
 impl DriverDevice {
-    /// Opens GPU `ordinal`, in the order of `gridgen devices`. Kernels are compiled when they are first launched.
-    pub fn open(ordinal: usize) -> Result<Self> {
-        Self::with_modules(ordinal, &[])
-    }
-
-    /// Opens GPU `ordinal` with the kernels compiled that most cases of this many points launch on one GPU, for a group
-    /// those of groups, too.
-    pub fn open_compiled(ordinal: usize, grouped: bool, points: usize) -> Result<Self> {
-        Self::with_modules(ordinal, &ModuleKey::usual(grouped, points))
-    }
-
-    /// Opens GPU `ordinal`, one of several, with all kernels compiled: none may be loaded while kernels wait for those of
-    /// other GPUs.
-    pub fn open_one_of_several(ordinal: usize) -> Result<Self> {
-        Self::with_modules(ordinal, &ModuleKey::all(false).collect::<Vec<_>>())
-    }
-
-    fn with_modules(ordinal: usize, modules: &[ModuleKey]) -> Result<Self> {
+    /// Opens GPU `ordinal`, in the order of `gridgen devices`, with these modules compiled. The kernels of others are
+    /// compiled when they are first launched: none may be while kernels wait for those of other GPUs.
+    pub fn open(ordinal: usize, modules: &[ModuleKey]) -> Result<Self> {
         let info = info::device(ordinal)?;
         let gpu = OpenGpu::shared(&info, modules)?;
         let begins_early = info::can_begin_early(&info);
@@ -176,8 +161,25 @@ impl DriverDevice {
 
     /// Lets the kernels of each GPU access the memory of all others; false if two of them cannot.
     pub(crate) fn enable_peer_access(devices: &[Arc<Self>]) -> Result<bool> {
-        let gpus: Vec<_> = devices.iter().map(|gpu| (&*gpu.gpu.context, &gpu.info)).collect();
-        sharing::enable_access(&gpus)
+        use sys::CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED as ALREADY;
+        let pairs = || {
+            let all = devices.iter().flat_map(|a| devices.iter().map(move |b| (a, b)));
+            all.filter(|(a, b)| !Arc::ptr_eq(a, b))
+        };
+        if !pairs().all(|(a, b)| a.info.peers.contains(&b.info.ordinal)) {
+            return Ok(false);
+        }
+        pairs().try_for_each(|(a, b)| {
+            let enabled = a.gpu.context.bind_to_thread().and_then(|()| {
+                // SAFETY: both contexts live as long as their values.
+                unsafe { sys::cuCtxEnablePeerAccess(b.gpu.context.cu_ctx(), 0) }.result()
+            });
+            match enabled {
+                Err(DriverError(ALREADY)) => Ok(()),
+                enabled => enabled.map_err(a.info.failed("accessing another GPU's memory")),
+            }
+        })?;
+        Ok(true)
     }
 
     /// Does `work` on the side stream, after all that was asked of the main one.

@@ -2,9 +2,7 @@
 //! these have given a name (CUDA IPC).
 
 use super::handles::{Handle, Owned};
-use super::info::GpuInfo;
 use crate::backend::cuda::device::{Address, Mapped};
-use crate::backend::cuda::launch;
 use cudarc::driver::{CudaContext, DriverError, sys};
 use parking_lot::RwLock;
 use std::sync::Arc;
@@ -14,29 +12,6 @@ use std::sync::Arc;
 /// the driver then waits for all kernels of the GPU and launches nothing meanwhile, not even the kernel
 /// whose message another GPU waits for.
 pub(crate) static SEVERAL_GPUS: RwLock<()> = RwLock::new(());
-
-/// Lets the kernels of each GPU access the memory of all others; false if two of them cannot.
-pub(super) fn enable_access(gpus: &[(&CudaContext, &GpuInfo)]) -> launch::Result<bool> {
-    use sys::CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED as ALREADY;
-    let pairs = || {
-        let all = gpus.iter().flat_map(|a| gpus.iter().map(move |b| (a, b)));
-        all.filter(|(a, b)| !std::ptr::eq(*a, *b))
-    };
-    if !pairs().all(|((_, a), (_, b))| a.peers.contains(&b.ordinal)) {
-        return Ok(false);
-    }
-    pairs().try_for_each(|((context, info), (other, _))| {
-        let enabled = context.bind_to_thread().and_then(|()| {
-            // SAFETY: both contexts live as long as their values.
-            unsafe { sys::cuCtxEnablePeerAccess(other.cu_ctx(), 0) }.result()
-        });
-        match enabled {
-            Err(DriverError(ALREADY)) => Ok(()),
-            enabled => enabled.map_err(info.failed("accessing another GPU's memory")),
-        }
-    })?;
-    Ok(true)
-}
 
 /// The name of memory for other processes: the driver's of the block, then where the memory begins in it.
 const NAME_BYTES: usize = size_of::<sys::CUipcMemHandle>() + size_of::<u64>();
