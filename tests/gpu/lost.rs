@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use gridgen::backend::cuda::device::{Granted, Request};
 use gridgen::backend::cuda::driver::DriverDevice;
-use gridgen::backend::cuda::launch::{Argument, DeviceKernel, KernelFile, Launch, LaunchShape};
+use gridgen::backend::cuda::launch::{KernelFile, Launch, LaunchShape};
 use gridgen::backend::cuda::{CudaBackend, Device};
 use gridgen::backend::{Backend, DeviceError};
 use support::gpus::square;
@@ -32,12 +32,11 @@ fn an_illegal_address_is_an_error_of_every_later_call() {
     assert!((square(&backend, &x).unwrap() - 1000.0).abs() < 1e-9);
 
     // z <- d o r where no memory is.
-    let arguments = [1000_u64, 4096, 4096, 4096].map(Argument::from).to_vec();
-    let kernel = DeviceKernel::new::<f64>(KernelFile::Vector, "scale");
+    let (kernel, shape) = ((KernelFile::Vector, "scale"), LaunchShape::elementwise(1000));
+    let launch = Launch::new::<f64>(kernel, shape, [1000_u64, 4096, 4096, 4096]);
     // SAFETY: none; losing the device is the purpose of this test.
     let granted = unsafe { Granted::new() };
-    let shape = LaunchShape::elementwise(1000);
-    let launched = device.ask(granted, Request::Launch(Launch { kernel, shape, arguments }));
+    let launched = device.ask(granted, Request::Launch(launch));
     let waited = launched.and_then(|()| device.synchronise());
 
     let said = waited.unwrap_err().to_string();

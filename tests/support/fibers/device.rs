@@ -8,9 +8,7 @@ use std::thread::{self, ThreadId};
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::Device;
 use gridgen::backend::cuda::device::{Address, Download, Granted, Recording, Request};
-use gridgen::backend::cuda::launch::{
-    Argument, DeviceKernel, KernelFile, Launch, LaunchShape, ModuleKey,
-};
+use gridgen::backend::cuda::launch::{DeviceKernel, Launch, ModuleKey};
 
 use super::library::{Library, Order};
 use super::memory::Memory;
@@ -200,11 +198,7 @@ impl Device for FiberDevice {
         self.largest[1].fetch_max(bytes, Ordering::Relaxed);
         let words = vec![0_u64; bytes / size_of::<u64>()];
         let to = words.as_ptr().expose_provenance() as Address;
-        let address = |at| Argument::of_words(&[at]);
-        let arguments = vec![(words.len() as u64).into(), address(from), address(to)];
-        let kernel = DeviceKernel::new::<f64>(KernelFile::Vector, "copy_words");
-        let shape = LaunchShape::threads(words.len());
-        self.take(Request::Launch(Launch { kernel, shape, arguments }));
+        self.take(Request::Launch(Launch::copying(words.len(), from, to)));
         Ok(Download::Done(bytemuck::cast_slice(&words).to_vec()))
     }
 

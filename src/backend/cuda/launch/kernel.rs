@@ -66,7 +66,7 @@ macro_rules! sources {
 }
 
 /// A kernel for any precision: its file and its name.
-pub(crate) type KernelName = (KernelFile, &'static str);
+pub type KernelName = (KernelFile, &'static str);
 
 const BOTH: &[Width] = &[Width::Single, Width::Double];
 /// Grids are made in double precision alone, and an order of rows and a message have none.
@@ -384,7 +384,7 @@ pub struct Launch {
 
 impl Launch {
     /// A launch of a kernel compiled for `T`.
-    pub(crate) fn new<T: Real>(
+    pub fn new<T: Real>(
         (source, name): KernelName,
         shape: LaunchShape,
         arguments: impl Arguments,
@@ -393,7 +393,7 @@ impl Launch {
     }
 
     /// `to` ← `words` words of eight bytes.
-    pub(crate) fn copying(words: usize, from: u64, to: u64) -> Self {
+    pub fn copying(words: usize, from: u64, to: u64) -> Self {
         let arguments = (words as u64, Pointer::<u64>::to(from), Pointer::<u64>::to(to));
         Self::new::<f64>(kernels::copy_words, LaunchShape::elementwise(words), arguments)
     }

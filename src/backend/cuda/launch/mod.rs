@@ -10,11 +10,13 @@ pub(super) mod shared;
 
 pub use self::argument::{Argument, Arguments};
 pub use self::constants::{BLOCK, WARP};
-pub use self::kernel::{DeviceKernel, KernelFile, Launch, LaunchShape, ModuleKey, Width};
+pub use self::kernel::{
+    DeviceKernel, KernelFile, KernelName, Launch, LaunchShape, ModuleKey, Width,
+};
 pub use self::shared::PeerAccess;
 
 pub(super) use self::constants::MOST_TOGETHER;
-pub(super) use self::kernel::{KernelName, REDUCTION_BLOCKS, by_width, kernels};
+pub(super) use self::kernel::{REDUCTION_BLOCKS, by_width, kernels};
 #[cfg(feature = "cuda")]
 pub(super) use self::library::{image, images};
 pub(super) use crate::backend::Result;
