@@ -194,7 +194,6 @@ pub(super) fn man(terminal: &Terminal) -> Result<u8, CommandFailure> {
 #[cfg(feature = "cuda")]
 pub(super) fn devices(terminal: &Terminal) -> String {
     use gridgen::backend::cuda::driver;
-    let libraries = driver::libraries();
     let version = |found: Option<(i32, i32)>| {
         found.map_or_else(
             || "not found".to_owned(),
@@ -203,8 +202,8 @@ pub(super) fn devices(terminal: &Terminal) -> String {
     };
     let mut text = format!(
         "driver    {}\nNVRTC     {}\n",
-        version(libraries.driver),
-        version(libraries.compiler)
+        version(driver::driver_version()),
+        version(driver::compiler_version().ok())
     );
     match driver::devices() {
         Ok(devices) if devices.is_empty() => {

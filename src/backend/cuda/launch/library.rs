@@ -73,8 +73,11 @@ impl Probe {
     }
 }
 
-/// Version of NVRTC, major and minor.
-pub(in super::super) fn compiler_version() -> Result<(i32, i32), DeviceError> {
+/// Version of the run-time compiler NVRTC, major and minor.
+///
+/// # Errors
+/// [`DeviceError::NoCompiler`].
+pub fn compiler_version() -> Result<(i32, i32), DeviceError> {
     let (mut major, mut minor) = (0, 0);
     let answered = COMPILER.has(c"nvrtcVersion")
         // SAFETY: the function is there; both numbers outlive the call.

@@ -1,6 +1,5 @@
 //! The GPUs and libraries of this machine.
 
-use super::handles::unbind;
 use crate::backend::DeviceError;
 use crate::backend::cuda::launch::Result;
 use crate::backend::cuda::launch::library::{DRIVER, compiler_version};
@@ -68,21 +67,6 @@ impl GpuInfo {
     }
 }
 
-/// Libraries of NVIDIA that gridgen opens at run time.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Libraries {
-    /// CUDA version of the driver, major and minor; none without a driver.
-    pub driver: Option<(i32, i32)>,
-    /// Version of the run-time compiler NVRTC; none if it is not found.
-    pub compiler: Option<(i32, i32)>,
-}
-
-/// The versions of the driver and of the compiler.
-#[must_use]
-pub fn libraries() -> Libraries {
-    Libraries { driver: driver_version(), compiler: compiler_version().ok() }
-}
-
 /// Whether the driver's library is there; it is not started.
 #[must_use]
 pub fn present() -> bool {
@@ -125,8 +109,9 @@ pub(super) fn can_begin_early(info: &GpuInfo) -> bool {
     info.capability.0 >= 9 && driver_version().is_some_and(|version| version >= (12, 3))
 }
 
-/// CUDA version of the driver, if there is one.
-fn driver_version() -> Option<(i32, i32)> {
+/// CUDA version of the driver, major and minor, if there is one.
+#[must_use]
+pub fn driver_version() -> Option<(i32, i32)> {
     let mut version = 0;
     let answered = DRIVER.has(c"cuInit")
         && DRIVER.has(c"cuDriverGetVersion")
@@ -220,6 +205,7 @@ fn reaches(from: sys::CUdevice, to: usize) -> bool {
 /// Free bytes of a GPU.
 fn free_memory(ordinal: usize) -> Option<usize> {
     let free = CudaContext::new(ordinal).and_then(|context| context.mem_get_info());
-    unbind();
+    // SAFETY: no context is needed to leave none current; the driver refuses nothing.
+    let _ = unsafe { result::ctx::set_current(std::ptr::null_mut()) };
     free.ok().map(|(free, _)| free)
 }
