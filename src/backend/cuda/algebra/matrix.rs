@@ -15,7 +15,6 @@ use crate::backend::matrices::check_product;
 use crate::backend::scalars::{LOG, SLOTS};
 use crate::backend::{DeviceError, Fused, LinearOperator, Product, Real, Update};
 use crate::sparse::{EllPattern, Structure};
-use bytemuck::Zeroable;
 
 /// A matrix in ELL format in a GPU's memory: `values[k * stride + r]` is slot k of row r.
 ///
@@ -120,7 +119,7 @@ impl<T: Real> CudaMatrix<T> {
     ) -> Result<HaloColumns> {
         match (&backend.ranks, &self.halo) {
             (Some(ranks), Some(halo)) => halo.send_columns(ranks, ranks.neighbours, send),
-            _ => send(HaloColumns::NONE).map(|()| HaloColumns::NONE),
+            _ => send(HaloColumns::default()).map(|()| HaloColumns::default()),
         }
     }
 
@@ -157,7 +156,7 @@ pub(crate) fn outer_columns<T: Real>([mi, mj]: [usize; 2], values: &Buffer<T>) -
         ghosts: [NO_GHOSTS; 2],
         planes: 1,
         rows: mj as u32,
-        ..ExchangedColumns::zeroed()
+        ..ExchangedColumns::default()
     }
 }
 
@@ -206,7 +205,7 @@ impl<T: Real> InvertibleDiagonal<T> for CudaMatrix<T> {
         let (name, points) = (kernels::scale_multiply_and_sum, p.len() / 2);
         let product = |sums, with| (ScaledMatrix { sums, ..of(columns) }, &*p, &*z, &*y, with);
         let Some(Fused { scalars, first, with, all, epilogue, .. }) = fused else {
-            let (none, shape) = (ScalarReduction::zeroed(), LaunchShape::threads(points));
+            let (none, shape) = (ScalarReduction::default(), LaunchShape::threads(points));
             return launch!(backend => (name)[T, shape](product(0, None), none));
         };
         check_length(with.len(), p.len())?;

@@ -241,7 +241,7 @@ impl<T: Pod> Halo<T> {
         let fits = self.side <= 2 * COLUMN_POINTS;
         let access = ranks.communicator.peer_access().filter(|_| fits);
         HaloColumns {
-            access: access.unwrap_or(PeerAccess::NONE),
+            access: access.unwrap_or_default(),
             phase: 0,
             sent: Pointer::to(self.sent.address()),
             received: Pointer::to(self.received.address()),

@@ -170,7 +170,7 @@ impl PeerCommunicator {
         let longest = operations.iter().map(|operation| operation.bytes as usize).max();
         let longest = longest.unwrap_or(0);
         let fragments = longest.div_ceil(FRAGMENT_BYTES).clamp(1, FRAGMENTS);
-        let mut at = [bytemuck::Zeroable::zeroed(); OPERATIONS];
+        let mut at = [MessageOperation::default(); OPERATIONS];
         at[..operations.len()].copy_from_slice(operations);
         let threads =
             longest.div_ceil(MOVED_BYTES).next_multiple_of(WARP).clamp(WARP, BLOCK as usize);

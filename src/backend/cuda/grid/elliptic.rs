@@ -17,7 +17,6 @@ use crate::grid::quality::larger;
 use crate::grid::{Grid, Seam, Topology};
 use crate::pde::{EllipticSettings, WallTerms, moved};
 use crate::sparse::{Structure, WalledSides};
-use bytemuck::Zeroable;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -181,7 +180,7 @@ impl EllipticBackend for CudaBackend {
             planes: 1,
             rows: mj + 2,
             edges,
-            ..ExchangedColumns::zeroed()
+            ..ExchangedColumns::default()
         };
         self.exchange_columns(halo, ranks.neighbours, of)
     }

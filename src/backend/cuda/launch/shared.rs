@@ -24,11 +24,11 @@ macro_rules! c_types {
 c_types! { u8 => "unsigned char", u32 => "uint32", u64 => "uint64", f64 => "double", Reals => "real" }
 
 /// The type `real` of a module, `f32` or `f64`.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Reals;
 
 /// An address of values in a device's memory.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[repr(transparent)]
 pub struct Pointer<T>(u64, PhantomData<fn() -> T>);
 
@@ -75,7 +75,7 @@ macro_rules! shared_structs {
     })*) => {
         $(
             $(#[$doc])*
-            #[derive(Debug, Clone, Copy, PartialEq)]
+            #[derive(Debug, Clone, Copy, PartialEq, Default)]
             #[repr(C)]
             $vis struct $name {
                 $($(pub(crate) $field: $type,)+)*
@@ -333,19 +333,10 @@ shared_templates! {
     KeptRow { lower: M, centre: M, upper: M, right: V, first: EliminatedPoint<M, V> }
 }
 
-impl PeerAccess {
-    pub(crate) const NONE: Self =
-        Self { windows: Pointer::NULL, rank: 0, ranks: 0, abort_flag: Pointer::NULL };
-}
-
 impl HaloColumns {
-    /// The value for a launch that exchanges nothing.
-    pub(crate) const NONE: Self =
-        Self { access: PeerAccess::NONE, phase: 0, sent: Pointer::NULL, received: Pointer::NULL };
-
     /// Whether kernels send and receive, and no messages are needed.
     pub(crate) fn are_direct(self) -> bool {
-        self.access != PeerAccess::NONE
+        self.access != PeerAccess::default()
     }
 }
 

@@ -20,7 +20,6 @@ use crate::backend::cuda::launch::constants::{
 use crate::backend::cuda::launch::shared::{ExchangedColumns, Pointer};
 use crate::backend::cuda::launch::{LaunchShape, Result, launch};
 use crate::backend::{LevelSize, Real};
-use bytemuck::Zeroable;
 
 /// Most points of a line that a spike reaches. The coupling along a line of c times the strength of
 /// that across lets it decay by e in √(c/2) points.
@@ -127,7 +126,7 @@ impl<M: Real> CudaLevel<M> {
             planes: 1,
             rows: layout.mj,
             edges: layout.edges,
-            ..ExchangedColumns::zeroed()
+            ..ExchangedColumns::default()
         }
     }
 
@@ -235,7 +234,7 @@ impl<M: Real> CudaLevel<M> {
             planes: 2,
             rows: mj as u32,
             edges: self.layout().edges,
-            ..ExchangedColumns::zeroed()
+            ..ExchangedColumns::default()
         };
         backend.exchange_columns(&spikes.tips, part.neighbours, of)
     }

@@ -10,7 +10,6 @@ use crate::backend::cuda::launch::shared::{FactoredLevel, FactoredLevels};
 use crate::backend::cuda::launch::{KernelName, LaunchShape, Result, WARP, kernels, launch};
 use crate::backend::{LevelSize, Real};
 use crate::sparse::WalledSides;
-use bytemuck::Zeroable;
 use std::sync::atomic::Ordering;
 
 /// Most levels of one launch that factors lines.
@@ -82,7 +81,7 @@ impl<M: Real> CudaLevel<M> {
 
     /// Levels as kernels take them, at most [`MOST_FACTORED`], and the blocks of all.
     fn factored(levels: &[&Self], blocks: impl Fn(&Self) -> usize) -> (FactoredLevels, usize) {
-        let (mut of, mut first) = (FactoredLevels::zeroed(), 0);
+        let (mut of, mut first) = (FactoredLevels::default(), 0);
         for (of, level) in of.at.iter_mut().zip(levels) {
             *of = FactoredLevel {
                 layout: level.layout(),
