@@ -55,10 +55,6 @@ errors! {
              cpu"
         )]
         NoCompiler,
-        /// A library to compare with is not installed.
-        #[error("{name} was not found")]
-        #[hint("put its folder into LD_LIBRARY_PATH")]
-        NoLibrary { name: &'static str },
         #[error("NCCL, NVIDIA's library for messages between GPUs, was not found")]
         #[hint("install libnccl2 and put its folder into LD_LIBRARY_PATH")]
         NoNccl,

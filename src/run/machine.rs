@@ -198,7 +198,7 @@ impl Machine {
                 }
                 other => other,
             })?;
-            let notice = rank.notice();
+            let notice = rank.notice.map(str::to_owned);
             Ok((Self::Ranks(Box::new(rank)), notice))
         }
         #[cfg(not(feature = "cuda"))]

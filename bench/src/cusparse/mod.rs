@@ -74,16 +74,19 @@ impl Session {
     fn open(device: &Arc<dyn Device>, needed: &[&CStr]) -> Result<Self, DeviceError> {
         // SAFETY: only looks for the library.
         let (true, Some(queue)) = (unsafe { sys::is_culib_present() }, device.queue()) else {
-            return Err(DeviceError::NoLibrary { name: "cuSPARSE" });
+            return Err(failed(
+                device,
+                "not found: put its folder into LD_LIBRARY_PATH".to_owned(),
+            ));
         };
         for name in needed {
             // SAFETY: the library is loaded; the symbol is looked up but not called.
             let found = unsafe { sys::culib().get::<*const c_void>(name.to_bytes_with_nul()) };
             if found.is_err() {
-                return Err(DeviceError::NoLibrary { name: "a cuSPARSE with all functions" });
+                return Err(failed(device, format!("no function {name:?} was found")));
             }
         }
-        let handle = result::create().map_err(|error| failed(device, error))?;
+        let handle = result::create().map_err(|error| failed(device, format!("{:?}", error.0)))?;
         let session = Self { device: device.clone(), handle };
         // SAFETY: the handle is valid, and the queue lives as long as the device.
         let set = unsafe { sys::cusparseSetStream(handle, queue as sys::cudaStream_t) };
@@ -93,7 +96,7 @@ impl Session {
 
     /// Turns a status into a result.
     fn check(&self, status: sys::cusparseStatus_t) -> Result<(), DeviceError> {
-        status.result().map_err(|error| failed(&self.device, error))
+        status.result().map_err(|error| failed(&self.device, format!("{:?}", error.0)))
     }
 }
 
@@ -212,10 +215,6 @@ fn data_type<T: Real>() -> sys::cudaDataType {
     if size_of::<T>() == 4 { sys::cudaDataType::CUDA_R_32F } else { sys::cudaDataType::CUDA_R_64F }
 }
 
-fn failed(device: &Arc<dyn Device>, error: result::CusparseError) -> DeviceError {
-    DeviceError::Call {
-        device: device.name().to_owned(),
-        operation: "cuSPARSE",
-        reason: format!("{:?}", error.0),
-    }
+fn failed(device: &Arc<dyn Device>, reason: String) -> DeviceError {
+    DeviceError::Call { device: device.name().to_owned(), operation: "cuSPARSE", reason }
 }

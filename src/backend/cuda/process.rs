@@ -33,7 +33,7 @@ pub struct JobRank {
     /// The transport of messages, the same on all ranks.
     transport: Transport,
     /// A note on it for the user.
-    notice: Option<&'static str>,
+    pub notice: Option<&'static str>,
     /// Names of the devices of all ranks, by rank.
     names: Vec<String>,
     /// Solves so far: all ranks do the same ones.
@@ -120,14 +120,9 @@ impl JobRank {
 
     /// The transport of the host for the next solve, and the flag that ends all waits.
     fn transport(&self) -> Arc<HostTransport> {
-        let abort_flag = Arc::new(AbortFlag::new(RANK_TIMEOUT));
+        let abort_flag = Arc::<AbortFlag>::default();
         let solve = self.solves.fetch_add(1, Ordering::Relaxed);
         Arc::new(HostTransport::of_job(abort_flag, self.job.clone(), solve))
-    }
-
-    /// A note for the user on the transport of messages.
-    pub fn notice(&self) -> Option<String> {
-        self.notice.map(str::to_owned)
     }
 
     /// The failure of another rank that this rank's own comes from: where that says so, or kernels accessed the

@@ -15,7 +15,6 @@ use crate::backend::error::{check_length, check_lengths, check_room};
 use crate::backend::scalars::{Coefficient, Criterion, Epilogue, LOG, SLOTS, Slot};
 use crate::backend::{Advance, Backend, Pair, Projection, Real, Step};
 use crate::grid::quality::larger;
-use bytemuck::Zeroable;
 
 /// A vector in a GPU's memory.
 pub type CudaVector<T> = Buffer<T>;
@@ -279,7 +278,7 @@ impl CudaBackend {
             plain: 0,
             before: conditions(epilogue.before),
             derived: std::array::from_fn(|k| {
-                epilogue.recurrences.get(k).map_or_else(DerivedScalar::zeroed, |derived| {
+                epilogue.recurrences.get(k).map_or_else(DerivedScalar::default, |derived| {
                     DerivedScalar {
                         plus: factor(derived.plus),
                         slot: derived.slot.into(),
@@ -288,7 +287,7 @@ impl CudaBackend {
                 })
             }),
             conditions: conditions(epilogue.criteria),
-            access: access.unwrap_or(PeerAccess::NONE),
+            access: access.unwrap_or_default(),
             ..plain(&workspace, scalars.into())
         };
         let own = if apart { Epilogue::default() } else { epilogue };
@@ -336,7 +335,7 @@ impl CudaBackend {
 /// The target of a reduction into values that are no slots.
 fn plain(workspace: &ReductionWorkspace, values: Pointer<f64>) -> ScalarReduction {
     let shared::Reduction { partials, ticket, .. } = workspace.out(Pointer::NULL);
-    ScalarReduction { slots: values, partials, ticket, plain: 1, ..ScalarReduction::zeroed() }
+    ScalarReduction { slots: values, partials, ticket, plain: 1, ..ScalarReduction::default() }
 }
 
 fn conditions(all: &[Criterion]) -> [HaltCondition; 2] {

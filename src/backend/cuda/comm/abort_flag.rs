@@ -73,7 +73,7 @@ impl AbortFlag {
     }
 
     /// The error of a rank whose wait for another one exceeded the timeout.
-    pub(crate) fn timed_out(&self, rank: usize, other: Option<usize>) -> DeviceError {
+    fn timed_out(&self, rank: usize, other: Option<usize>) -> DeviceError {
         DeviceError::RankTimeout { rank, other, waited: self.timeout }
     }
 

@@ -15,7 +15,6 @@ use crate::backend::cuda::launch::shared::{
     MessageOperation, MessageOperations, Pointer, Sequence,
 };
 use crate::backend::cuda::launch::{BLOCK, Launch, LaunchShape, PeerAccess, Result, WARP, kernels};
-use std::collections::HashMap;
 use std::mem;
 use std::sync::Arc;
 
@@ -47,15 +46,10 @@ fn operation(kind: u32, channel: usize, message: RankMessage) -> MessageOperatio
 /// Most bytes that a message of the kernels has: what an endpoint buffers. Longer ones are sent in pieces.
 const PIECE: usize = FRAGMENTS * FRAGMENT_BYTES;
 
-/// Pieces of an operation, one at least.
-fn pieces(operation: &MessageOperation) -> usize {
-    (operation.bytes as usize).div_ceil(PIECE).max(1)
-}
-
-/// Piece `number` of an operation, if it exists.
+/// Piece `number` of an operation, which has one at least, if it exists.
 fn piece(operation: &MessageOperation, number: usize) -> Option<MessageOperation> {
     let first = (number * PIECE) as u64;
-    (number < pieces(operation)).then(|| MessageOperation {
+    (number == 0 || first < operation.bytes).then(|| MessageOperation {
         at: Pointer::to(operation.at.address() + first),
         bytes: (operation.bytes - first).min(PIECE as u64),
         ..*operation
@@ -65,13 +59,11 @@ fn piece(operation: &MessageOperation, number: usize) -> Option<MessageOperation
 /// Operations of one kind for the messages of an exchange: the second between the same two ranks has
 /// another channel.
 fn operations(kind: u32, messages: &[RankMessage]) -> Vec<MessageOperation> {
-    let mut before = HashMap::new();
-    let numbered = |&message: &RankMessage| {
-        let count: &mut usize = before.entry(message.rank).or_default();
-        *count += 1;
-        operation(kind, *count - 1, message)
+    let numbered = |(k, &message): (usize, &RankMessage)| {
+        let before = messages[..k].iter().filter(|before| before.rank == message.rank);
+        operation(kind, before.count(), message)
     };
-    messages.iter().map(numbered).collect()
+    messages.iter().enumerate().map(numbered).collect()
 }
 
 /// A rank whose kernels store its messages in the memory of other ranks' devices. The kernels of all
@@ -154,13 +146,11 @@ impl PeerCommunicator {
     /// messages a piece at a time: a rank sends the third when the other one has received the first.
     fn perform(&self, sends: &[MessageOperation], receives: &[MessageOperation]) -> Result<()> {
         let operations = [sends, receives].concat();
-        let most = operations.iter().map(pieces).max().unwrap_or(0);
-        for number in 0..most {
-            let pieces: Vec<_> =
-                operations.iter().filter_map(|operation| piece(operation, number)).collect();
-            pieces.chunks(OPERATIONS).try_for_each(|pieces| self.launch(pieces))?;
-        }
-        Ok(())
+        let pieces = |number| -> Vec<_> {
+            operations.iter().filter_map(|operation| piece(operation, number)).collect()
+        };
+        let mut rounds = (0..).map(pieces).take_while(|pieces| !pieces.is_empty());
+        rounds.try_for_each(|all| all.chunks(OPERATIONS).try_for_each(|pieces| self.launch(pieces)))
     }
 
     /// Does [`OPERATIONS`] operations at most, which an endpoint buffers.

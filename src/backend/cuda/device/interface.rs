@@ -188,7 +188,7 @@ pub trait Device: Send + Sync {
 
     /// Work queued later comes after the concurrent launches.
     fn join(&self) -> Result<()> {
-        Ok(())
+        self.ask(GRANTED, Request::Join)
     }
 
     /// Records the launches, clearings and copies on the device that `work` queues, without doing them. A recording
@@ -261,7 +261,6 @@ impl<W: Watch> Device for WatchedDevice<W> {
         upload(granted: Granted, from: &[u8], to: Address) -> Result<()>;
         begin_download(granted: Granted, from: Address, bytes: usize) -> Result<Download>;
         fork(work: &mut dyn FnMut() -> Result<()>) -> Result<()>;
-        join() -> Result<()>;
         record(kept: bool, work: &mut dyn FnMut() -> Result<()>) -> Result<Recording>;
     }
 

@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-pub const MAGIC: &[u8; 8] = b"GGCUBIN3";
+const MAGIC: &[u8; 8] = b"GGCUBIN3";
 
 /// Most bytes of an entry that is read; the largest file of kernels has some hundred thousand.
 const LARGEST: u64 = 1 << 28;

@@ -173,7 +173,7 @@ shared_structs! {
         plus: ScalarFactor;
         slot, base: u32;
     }
-    /// The windows of all ranks; no address if this rank is alone or cannot access the others.
+    /// The windows of all ranks; no address, as by default, if this rank is alone or cannot access the others.
     pub PeerAccess = PeerAccess {
         // Addresses of the windows.
         windows: Pointer<u64>;
@@ -208,7 +208,7 @@ shared_structs! {
     pub(crate) MessageOperations {
         at: [MessageOperation; 8];
     }
-    /// The last parameter of kernels that exchange columns: what the launch does, and the columns.
+    /// The last parameter of kernels that exchange columns: what the launch does, nothing by default, and the columns.
     pub(crate) HaloColumns {
         access: PeerAccess;
         phase: u64;

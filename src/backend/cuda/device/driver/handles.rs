@@ -53,12 +53,6 @@ fn visit(context: &CudaContext) -> Result<Owned<sys::CUcontext>, DriverError> {
     Ok(Owned { handle: Handle(before), release: result::ctx::set_current, context: None })
 }
 
-/// Leaves no context current on this thread.
-pub(super) fn unbind() {
-    // SAFETY: no context is needed for this; the driver refuses nothing.
-    let _ = unsafe { result::ctx::set_current(std::ptr::null_mut()) };
-}
-
 /// Work of a stream from now on starts after that of another one, which must not be recorded. Both belong to a context.
 fn order(context: &Arc<CudaContext>, streams: [sys::CUstream; 2]) -> Result<(), DriverError> {
     use sys::CUstreamCaptureStatus_enum::CU_STREAM_CAPTURE_STATUS_NONE as NONE;

@@ -8,10 +8,11 @@ mod recordings;
 mod sharing;
 mod staging;
 
-pub use self::info::{GpuInfo, Libraries, device, devices, fits, libraries, present};
+pub use self::info::{GpuInfo, device, devices, driver_version, fits, present};
+pub use crate::backend::cuda::launch::library::compiler_version;
 
-use self::handles::{LaunchableGraph, Pinned, order_with};
 pub(crate) use self::handles::Handle;
+use self::handles::{LaunchableGraph, Pinned, order_with};
 use self::modules::{OpenGpu, has_clusters, launch_kernel};
 use self::recordings::KeptGraphs;
 pub(crate) use self::sharing::SEVERAL_GPUS;
@@ -27,17 +28,17 @@ use crate::backend::DeviceError;
 use crate::backend::cuda::launch::{Launch, ModuleKey, Result};
 use cudarc::driver::{CudaEvent, CudaStream, DriverError, result, sys};
 use parking_lot::{Mutex, RwLock, RwLockReadGuard};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A device keeps idle memory up to this part of the whole for the next solve. To free a block the driver
 /// waits for all work of the GPU, that of other solves too.
 const KEPT_SHARE: usize = 64;
 
-/// A GPU and streams of it. The devices of one GPU share context and kernels.
 /// A wait until all work of a device's stream is done, or another rank fails.
 type StreamWait = Arc<dyn Fn() -> Result<()> + Send + Sync>;
 
+/// A GPU and streams of it. The devices of one GPU share context and kernels.
 pub struct DriverDevice {
     pub(crate) info: GpuInfo,
     /// Idle memory.
@@ -423,10 +424,6 @@ impl Device for DriverDevice {
             scopeguard::defer! { self.forked.store(false, Ordering::Relaxed) }
             work()
         })
-    }
-
-    fn join(&self) -> Result<()> {
-        self.ask(GRANTED, Request::Join)
     }
 
     fn record(&self, kept: bool, work: &mut dyn FnMut() -> Result<()>) -> Result<Recording> {
