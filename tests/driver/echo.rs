@@ -31,7 +31,8 @@ pub(crate) struct Echo {
     answers: Answers,
     next_answer: AtomicUsize,
     next_address: AtomicU64,
-    calls: Arc<AtomicUsize>,
+    /// Calls so far.
+    pub(crate) calls: Arc<AtomicUsize>,
     lost_at: usize,
     /// Free bytes, if it tells.
     pub(crate) free: Option<usize>,
@@ -47,11 +48,6 @@ impl Echo {
             lost_at,
             free: None,
         }
-    }
-
-    /// The number of calls so far, which outlives the device.
-    pub(crate) fn calls(&self) -> Arc<AtomicUsize> {
-        self.calls.clone()
     }
 
     fn call(&self, operation: &'static str) -> Result<(), DeviceError> {

@@ -53,7 +53,7 @@ fn lost_at_every_call(preconditioner: &str) {
     .unwrap();
     assert!(whole.converged(), "{}", whole.stop);
     let never = Echo::new(&answers, usize::MAX);
-    let calls = never.calls();
+    let calls = never.calls.clone();
     let folder = tempfile::tempdir().unwrap();
     let repeated = run(Arc::new(never), &sets, folder.path()).unwrap();
     assert_eq!(repeated.residual().to_bits(), whole.residual().to_bits());
@@ -93,7 +93,7 @@ fn a_case_that_does_not_fit_is_refused_with_what_it_needs_and_what_there_is() {
 
     let mut small = Echo::new(&Answers::default(), usize::MAX);
     small.free = Some(1 << 30);
-    let calls = small.calls();
+    let calls = small.calls.clone();
     let error = run(Arc::new(small), &sets, folder.path()).unwrap_err();
 
     // It is refused before memory for the grid is asked for.

@@ -2,23 +2,18 @@
 
 use std::time::Duration;
 
-use gridgen::backend::cuda::{Gpus, Transport};
-use gridgen::backend::{Backend, Bands, DeviceError};
+use gridgen::backend::{Backend, DeviceError};
 use gridgen::pde::control::Wall;
 use gridgen::solver::krylov::Method;
 use gridgen::solver::precond::Kind;
 
 use crate::cases::{self, Case};
 
-const JACOBI: Case = Case {
-    periodic: false,
-    nodes: (257, 65),
-    wall: Wall::Frozen,
-    kind: Kind::Jacobi,
-    method: Method::Bicgstab,
+use support::gpus::{
+    a_silent_rank_is_named, can_be_used, halves, runs_come_one_after_another, square, two_gpus,
 };
-use support::gpus::{a_silent_rank_is_named, square};
-use support::jobs::side_by_side;
+
+const JACOBI: Case = Case { nodes: (257, 65), ..cases::JACOBI };
 
 /// Two GPUs are compared with the CPU, for every transport.
 #[test]
@@ -35,13 +30,13 @@ fn grids_on_two_gpus() {
         Case { periodic: true, ..multigrid },
     ] {
         let expected = case.on_cpu();
-        for transport in [Transport::PeerMemory, Transport::Nccl] {
+        // By peer memory and by NCCL.
+        for mut gpus in two_gpus().take(2) {
             // Some coarse levels are distributed in bands, too.
-            let mut gpus = Gpus::open(&[0, 1]).unwrap();
-            (gpus.transport, gpus.gathered_points) = (transport, Some(1000));
+            gpus.gathered_points = Some(1000);
             let found = case.on_ranks(2, |bands, work| gpus.run(bands, work)).unwrap();
 
-            let _ = cases::check(case, &expected, &found, &format!("{transport:?}"));
+            let _ = cases::check(case, &expected, &found, &format!("{:?}", gpus.transport));
         }
     }
 }
@@ -49,12 +44,8 @@ fn grids_on_two_gpus() {
 #[test]
 #[ignore = "needs two GPUs: cargo test --features gpu-tests --test gpu -- --include-ignored"]
 fn a_rank_that_aborts_stops_the_other() {
-    for transport in [Transport::PeerMemory, Transport::Nccl] {
-        let mut gpus = Gpus::open(&[0, 1]).unwrap();
-        gpus.transport = transport;
-        let bands = Bands::new(64, 2, false).unwrap();
-
-        let result = gpus.run(&bands, |rank, backend| {
+    for gpus in two_gpus() {
+        let result = gpus.run(&halves(), |rank, backend| {
             let x = backend.zeros::<f64>(1000)?;
             for turn in 0.. {
                 if rank == 1 && turn == 100 {
@@ -66,9 +57,7 @@ fn a_rank_that_aborts_stops_the_other() {
         });
 
         assert_eq!(result, Err(DeviceError::NoGpu));
-        // The GPUs can be used again.
-        let sums = gpus.run(&bands, |_, backend| backend.max_abs(&backend.zeros::<f64>(9)?));
-        assert_eq!(sums, Ok(vec![0.0, 0.0]));
+        can_be_used(&gpus);
     }
 }
 
@@ -81,17 +70,5 @@ fn a_rank_that_goes_silent_is_named() {
 #[test]
 #[ignore = "needs two GPUs: cargo test --features gpu-tests --test gpu -- --include-ignored"]
 fn runs_side_by_side_on_two_gpus_end() {
-    let bands = Bands::new(64, 2, false).unwrap();
-    let run = |_| {
-        let mut gpus = Gpus::open(&[0, 1]).unwrap();
-        gpus.timeout = Duration::from_secs(20);
-        gpus.run(&bands, |_, backend| {
-            let x = backend.zeros::<f64>(100_000)?;
-            (0..200).try_for_each(|_| square(backend, &x).map(drop))
-        })
-    };
-
-    let results = side_by_side(0..4, run);
-
-    assert!(results.iter().all(|result| *result == Ok::<_, DeviceError>(vec![(), ()])));
+    runs_come_one_after_another(200, 100_000);
 }

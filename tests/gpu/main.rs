@@ -8,7 +8,6 @@ mod bands;
 mod cases;
 #[path = "../conformance/mod.rs"]
 mod conformance;
-mod downloads;
 mod lost;
 mod messages;
 mod movement;
@@ -22,11 +21,17 @@ mod systems;
 use std::sync::Arc;
 
 use conformance::conformance;
-use gridgen::backend::cuda::CudaBackend;
 use gridgen::backend::cuda::driver::DriverDevice;
+use gridgen::backend::cuda::{CudaBackend, Device};
 
 fn on_gpu() -> CudaBackend {
-    CudaBackend::new(Arc::new(DriverDevice::open(0).unwrap())).unwrap()
+    CudaBackend::new(Arc::new(DriverDevice::open(0, &[]).unwrap())).unwrap()
 }
 
 conformance!(on_gpu);
+
+#[test]
+fn large_downloads_bring_every_byte() {
+    let device: Arc<dyn Device> = Arc::new(DriverDevice::open(0, &[]).unwrap());
+    let _ = support::gpus::large_downloads_bring_every_byte(&device);
+}

@@ -1,11 +1,11 @@
 //! Moving grids, and their derivatives, on a GPU.
 
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::backend::cuda::{Gpus, Transport};
 use gridgen::backend::{Bands, DeviceError, MovementBackend};
 use gridgen::grid::Grid;
 use gridgen::movement::{Adjoint, Moved, Resident};
 
+use support::gpus::two_gpus;
 use support::linear::{apart, largest};
 use support::vectors::twisted;
 
@@ -72,10 +72,11 @@ fn a_grid_moves_on_two_gpus_as_on_the_cpu() {
     {
         let expected = all(&CpuBackend, text);
         let bands = Bands::new(mi, 2, closed).unwrap();
-        for transport in [Transport::PeerMemory, Transport::Nccl] {
+        // By peer memory and by NCCL.
+        for mut gpus in two_gpus().take(2) {
             // Some coarse levels are distributed in bands, too.
-            let mut gpus = Gpus::open(&[0, 1]).unwrap();
-            (gpus.transport, gpus.gathered_points) = (transport, Some(1000));
+            gpus.gathered_points = Some(1000);
+            let transport = gpus.transport;
 
             let found = gpus.run(&bands, |_, backend| Ok::<_, DeviceError>(all(backend, text)));
 

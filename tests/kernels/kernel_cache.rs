@@ -9,24 +9,19 @@ fn options(capability: u32) -> Vec<String> {
     vec![format!("--gpu-architecture=sm_{capability}"), "--std=c++17".to_owned()]
 }
 
-fn key<'a>(text: &'a str, options: &'a [String], compiler: (i32, i32)) -> CacheKey<'a> {
-    CacheKey { text, options, compiler }
-}
-
 #[test]
 fn code_of_another_source_option_or_compiler_is_not_loaded() {
     let folder = tempfile::tempdir().unwrap();
     let cache = folder.path();
     let (sm_90, sm_80) = (options(90), options(80));
-    let kept = key("kernel", &sm_90, (13, 0));
+    let kept = CacheKey { text: "kernel", options: &sm_90, compiler: (13, 0) };
     store(cache, &kept, b"machine code");
-    let others = [
-        key("kernels", &sm_90, (13, 0)),
-        key("kernel", &sm_80, (13, 0)),
-        key("kernel", &sm_90, (13, 1)),
-    ];
 
-    for other in others {
+    for other in [
+        CacheKey { text: "kernels", ..kept },
+        CacheKey { options: &sm_80, ..kept },
+        CacheKey { compiler: (13, 1), ..kept },
+    ] {
         assert_eq!(load(cache, &other), None);
         // It is not accepted even under the other's name.
         fs::copy(cache::path(cache, &kept), cache::path(cache, &other)).unwrap();
@@ -38,8 +33,7 @@ fn code_of_another_source_option_or_compiler_is_not_loaded() {
 fn stored_code_is_loaded_and_a_truncated_changed_or_empty_entry_is_recompiled() {
     let folder = tempfile::tempdir().unwrap();
     let cache = &folder.path().join("a/b");
-    let options = options(90);
-    let key = key("kernel", &options, (13, 0));
+    let key = CacheKey { text: "kernel", options: &options(90), compiler: (13, 0) };
     let whole = entry(b"machine code", &key);
     assert_eq!(load(cache, &key), None);
     store(cache, &key, b"machine code");

@@ -2,6 +2,7 @@
 //! the test if a reader requests more than [`CAP`].
 #![allow(clippy::print_stdout, reason = "what is not checked is said")]
 
+use std::fmt::Display;
 use std::io::{Cursor, Write};
 use std::path::Path;
 
@@ -17,6 +18,14 @@ use crate::allocator::{alone, peak};
 use support::grids;
 
 const CAP: usize = 256 << 20;
+
+/// The error of a reader that refuses what it reads, with less than `most` bytes of memory.
+#[track_caller]
+fn refused<T, E>(most: usize, what: impl Display, read: impl FnOnce() -> Result<T, E>) -> E {
+    let (read, used) = peak(read);
+    assert!(used < most, "{what}: {used} bytes");
+    read.err().unwrap_or_else(|| panic!("{what} was read"))
+}
 
 fn packed(parts: &[(&[u8], usize)]) -> Vec<u8> {
     let mut packer = GzEncoder::new(Vec::new(), Compression::best());
@@ -40,14 +49,12 @@ fn repeat_counts_of_plot3d_stand_for_no_more_numbers_than_the_file_can_mean() {
     ];
 
     for text in texts {
-        let (read, most) = peak(|| mesh_from_bytes(Path::new("a.p3d"), text.as_bytes()));
+        let read = || mesh_from_bytes(Path::new("a.p3d"), text.as_bytes());
 
-        let error = read.unwrap_err();
-        assert!(
-            matches!(error.fault, ReadFault::Repeats { most, .. } if most < 1 << 21),
-            "{error}"
-        );
-        assert!(most < 1 << 20, "{most} bytes for {text}");
+        let error = refused(1 << 20, &text, read);
+
+        let few = matches!(error.fault, ReadFault::Repeats { most, .. } if most < 1 << 21);
+        assert!(few, "{error}");
     }
 }
 
@@ -85,14 +92,13 @@ fn rows_of_a_matrix_are_not_believed_without_entries() {
 
     for (k, file) in files.into_iter().enumerate() {
         assert!(file.len() < 80_000, "{}", file.len());
-        let (read, most) = peak(|| matrix(Path::new("a.mtx"), &file));
 
-        let error = read.unwrap_err();
+        let error = refused(64 << 20, k, || matrix(Path::new("a.mtx"), &file));
+
         match k {
             1 => assert!(matches!(error.problem, MatrixMarketFault::Packed(_)), "{error}"),
             _ => assert!(matches!(error.problem, MatrixMarketFault::TooManyRows { .. }), "{error}"),
         }
-        assert!(most < 64 << 20, "{most} bytes for file {k}");
     }
 }
 
@@ -111,8 +117,6 @@ fn rows_may_be_empty() {
 #[test]
 fn an_extent_is_not_believed_beyond_what_its_bytes_can_hold() {
     let _alone = alone(CAP);
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.vts");
     let grid = grids::polar_grid(9, 5, 0.1, 2.0);
     let mut file = Cursor::new(Vec::new());
     vts::write_compressed_to(&mut file, &grid, None).unwrap();
@@ -124,11 +128,11 @@ fn an_extent_is_not_believed_beyond_what_its_bytes_can_hold() {
     };
 
     for extent in ["0 31622 0 31622 0 0", "0 2147483646 0 2147483646 0 2147483646"] {
-        let (read, most) = peak(|| mesh_from_bytes(&path, &large(&bytes, extent)));
+        let read = || mesh_from_bytes(Path::new("a.vts"), &large(&bytes, extent));
 
-        let error = read.unwrap_err().to_string();
+        let error = refused(1 << 20, extent, read).to_string();
+
         assert!(error.contains("the extent"), "{error}");
-        assert!(most < 1 << 20, "{most} bytes");
     }
 }
 
@@ -138,10 +142,9 @@ fn elements_of_xml_are_not_taken_without_end() {
     let _alone = alone(CAP);
     let text = format!("<VTKFile type=\"StructuredGrid\">{}", "<a>".repeat(200_000));
 
-    let (read, most) = peak(|| mesh_from_bytes(Path::new("a.vts"), text.as_bytes()));
+    let read = || mesh_from_bytes(Path::new("a.vts"), text.as_bytes());
 
-    assert!(read.unwrap_err().to_string().contains("XML"));
-    assert!(most < 8 << 20, "{most} bytes");
+    assert!(refused(8 << 20, "the file", read).to_string().contains("XML"));
 }
 
 /// Lengths of blocks in VTK files, and sizes of arrays and chunks in HDF5 files, that exceed the data.
@@ -172,10 +175,7 @@ fn lengths_in_files_of_other_programs_are_not_believed() {
     ];
 
     for (k, file) in files.iter().enumerate() {
-        let (read, most) = peak(|| mesh_from_bytes(Path::new("a"), file));
-
-        assert!(read.is_err(), "{k}");
-        assert!(most < 8 << 20, "{most} bytes for file {k}");
+        let _ = refused(8 << 20, k, || mesh_from_bytes(Path::new("a"), file));
     }
 }
 
@@ -192,10 +192,7 @@ fn lengths_in_a_restart_file_are_not_believed() {
     body.extend(head.as_bytes());
     body.extend(gridgen::internals::digest::crc(&body).to_le_bytes());
 
-    let (read, most) = peak(|| restart::from_bytes(Path::new("restart.bin"), &body));
-
-    assert!(read.is_err());
-    assert!(most < 1 << 16, "{most} bytes");
+    let _ = refused(1 << 16, "the file", || restart::from_bytes(Path::new("a"), &body));
 }
 
 /// The file is truly larger than the memory; since it is sparse, it takes no disk space.
@@ -208,10 +205,8 @@ fn a_file_larger_than_the_memory_is_refused_before_it_is_read() {
         return;
     }
 
-    let (read, most) = peak(|| mesh(file.path()));
+    let error = refused(1 << 20, "the file", || mesh(file.path()));
 
-    let error = read.unwrap_err();
     assert!(error.to_string().contains("of memory are needed"), "{error}");
     assert!(error.hint().unwrap().contains("a machine with more memory"));
-    assert!(most < 1 << 20, "{most} bytes");
 }

@@ -1,13 +1,12 @@
 //! The memory of processes that share a solve: rank 0 alone has the whole grid.
 
 use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 
 use gridgen::backend::cuda::JobRank;
-use gridgen::case::CaseFile;
 use gridgen::generate::{Machine, RunOptions};
 use gridgen::internals::generate::run_on;
+use support::cases::with;
 use support::fibers::FiberDevice;
 use support::jobs::{of_this_process, processes};
 
@@ -22,24 +21,23 @@ fn be_a_rank() {
     let ranks = JobRank::new(job.clone(), Arc::new(FiberDevice::default())).unwrap();
     let mut options = RunOptions::new(folder.join("out"));
     options.job = Some(job.clone());
+    let [ni, nj] = SIZE.map(|count| count.to_string());
     let sets = [
-        ("grid.ni", SIZE[0].to_string()),
-        ("grid.nj", SIZE[1].to_string()),
-        ("grid.topology", "O".to_owned()),
-        ("newton.max_iterations", "1".to_owned()),
-        ("linear.preconditioner", "jacobi".to_owned()),
-        ("linear.max_iterations", "2".to_owned()),
-        ("quality.retry", "false".to_owned()),
-        ("output.formats", "vts,plot3d,cgns".to_owned()),
-        ("output.plot3d_encoding", "stream".to_owned()),
+        ("grid.ni", &*ni),
+        ("grid.nj", &*nj),
+        ("grid.topology", "O"),
+        ("newton.max_iterations", "1"),
+        ("linear.preconditioner", "jacobi"),
+        ("linear.max_iterations", "2"),
+        ("quality.retry", "false"),
+        ("output.formats", "vts,plot3d,cgns"),
+        ("output.plot3d_encoding", "stream"),
         // Only samples of longer files are read.
-        ("output.span_cells", "3".to_owned()),
-        ("output.pictures", "false".to_owned()),
-        ("output.report", "false".to_owned()),
+        ("output.span_cells", "3"),
+        ("output.pictures", "false"),
+        ("output.report", "false"),
     ];
-    let sets: Vec<_> = sets.map(|(key, value)| (key.to_owned(), value)).into();
-    let text = "[geometry]\nnaca = \"2412\"\n";
-    let case = CaseFile::from_toml(text, Path::new("wing.toml"), &sets).unwrap();
+    let case = with("geometry.naca = '2412'", &sets).into();
     let made =
         run_on(Machine::Ranks(Box::new(ranks)), &case, &options, &mut ()).unwrap().into_section();
     assert_eq!(made.history.newton_iterations(), 1, "{}", made.stop);

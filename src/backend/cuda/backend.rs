@@ -102,12 +102,6 @@ impl CudaBackend {
         shape: LaunchShape,
         arguments: impl Arguments,
     ) -> Result<()> {
-    /// Sets a flag now and, if work is being recorded, notes it so that every replay sets it again.
-    pub(crate) fn set(&self, state: &HostState, value: u32) {
-        state.store(value, Ordering::Relaxed);
-        self.capture.add((state.clone(), value));
-    }
-
         self.device.ask(GRANTED, Request::Launch(Launch::new::<T>(kernel, shape, arguments)))
     }
 
@@ -134,6 +128,12 @@ impl CudaBackend {
         let (columns, whole) = (ranks.bands.of(ranks.rank), each * ranks.bands.columns());
         let band = each * columns.len();
         self.least(own.map(|k| k / band * whole + each * columns.start + k % band))
+    }
+
+    /// Sets a flag now and, if work is being recorded, notes it so that every replay sets it again.
+    pub(crate) fn set(&self, state: &HostState, value: u32) {
+        state.store(value, Ordering::Relaxed);
+        self.capture.add((state.clone(), value));
     }
 
     pub(crate) fn reduction(&self) -> MutexGuard<'_, ReductionWorkspace> {

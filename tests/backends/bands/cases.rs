@@ -33,6 +33,15 @@ pub struct Case {
     pub method: Method,
 }
 
+/// A frozen wall of a NACA section, solved by `BiCGStab` with a diagonal.
+pub const JACOBI: Case = Case {
+    periodic: false,
+    nodes: (49, 17),
+    wall: Wall::Frozen,
+    kind: Kind::Jacobi,
+    method: Method::Bicgstab,
+};
+
 pub struct Solved {
     pub grid: Grid,
     pub report: NewtonReport,

@@ -4,11 +4,9 @@ use std::sync::Arc;
 
 use gridgen::backend::Bands;
 use gridgen::backend::cuda::{CudaBackend, Device};
-use gridgen::pde::control::Wall;
 use gridgen::solver::SolverError;
-use gridgen::solver::krylov::Method;
-use gridgen::solver::precond::Kind;
 
+pub use super::cases::JACOBI;
 use super::cases::{Case, Solved};
 use crate::rows::machine::Devices;
 use crate::rows::systems::Machine;
@@ -49,15 +47,6 @@ pub fn rows(bands: &Bands, rank: usize, mj: usize) -> Vec<usize> {
 pub fn cut(values: &[f64], all: usize, rows: &[usize]) -> Vec<f64> {
     values.chunks(all).flat_map(|slot| rows.iter().map(|&row| slot[row])).collect()
 }
-
-/// A frozen wall of a NACA section, solved by `BiCGStab` with a diagonal.
-pub const JACOBI: Case = Case {
-    periodic: false,
-    nodes: (49, 17),
-    wall: Wall::Frozen,
-    kind: Kind::Jacobi,
-    method: Method::Bicgstab,
-};
 
 impl Case {
     /// Solves on one band for each device.

@@ -6,16 +6,16 @@ use std::thread;
 use std::time::Duration;
 
 use gridgen::backend::cuda::device::Download;
-use gridgen::backend::cuda::driver::{DriverDevice, fits};
-use gridgen::backend::cuda::{Buffer, CudaBackend, Device, Gpus};
+use gridgen::backend::cuda::driver::fits;
+use gridgen::backend::cuda::{Buffer, CudaBackend, CudaRecording, Device, Gpus};
 use gridgen::backend::scalars::{self, FIRST as SLOT, LOG, SLOTS};
 use gridgen::backend::{Backend, DeviceError};
 use gridgen::generate::{Machine, Problem, SolveOptions, solve};
 
 use support::cases::with;
-use support::gpus::on_host;
+use support::gpus::{self, on_host};
 
-use super::{calls, clear_by_kernel, fail, granted, hold, with_stand_ins};
+use super::{calls, clear_by_kernel, fail, granted, hold, open, with_stand_ins};
 
 /// Index of a slot among the scalars.
 const FIRST: usize = SLOT as usize;
@@ -24,13 +24,13 @@ const INVALIDATED: i32 = 901;
 const OUT_OF_MEMORY: i32 = 2;
 
 fn trouble() -> DeviceError {
-    DeviceError::NoLibrary { name: "what the work asked for" }
+    DeviceError::TooManyEntries { entries: 7 }
 }
 
 #[test]
 fn the_error_of_a_recording_or_of_work_beside_is_not_hidden_by_that_of_its_end() {
     let Some(()) = with_stand_ins() else { return };
-    let device = DriverDevice::open(0).unwrap();
+    let device = open();
     fail("cuStreamEndCapture", 0, 1, INVALIDATED);
 
     let recorded = device.record(false, &mut || Err(trouble()));
@@ -49,7 +49,7 @@ fn the_error_of_a_recording_or_of_work_beside_is_not_hidden_by_that_of_its_end()
 #[test]
 fn a_download_is_never_another_ones() {
     let Some(()) = with_stand_ins() else { return };
-    let backend = CudaBackend::new(Arc::new(DriverDevice::open(0).unwrap())).unwrap();
+    let backend = CudaBackend::new(open()).unwrap();
     let scalars: Vec<_> = (0..9_u16)
         .map(|k| {
             let mut scalars = scalars::allocate(&backend).unwrap();
@@ -90,8 +90,7 @@ type Asked<'a> = (&'static str, &'a dyn Fn() -> Result<(), DeviceError>);
 #[test]
 fn what_cannot_be_recorded_is_refused() {
     let Some(()) = with_stand_ins() else { return };
-    let driver = Arc::new(DriverDevice::open(0).unwrap());
-    let device: Arc<dyn Device> = driver.clone();
+    let device = open();
     let (small, large) = (
         Buffer::from_host(&device, &[7.0_f64; 9]).unwrap(),
         Buffer::from_host(&device, &[7.0_f64; 999]).unwrap(),
@@ -126,17 +125,16 @@ fn what_cannot_be_recorded_is_refused() {
 #[test]
 fn a_panic_leaves_a_device_that_works() {
     let Some(()) = with_stand_ins() else { return };
-    let device: Arc<dyn Device> = Arc::new(DriverDevice::open(0).unwrap());
+    let device = open();
+    let backend = CudaBackend::new(device.clone()).unwrap();
     let buffer = Buffer::from_host(&device, &[7.0; 9]).unwrap();
-    let panics: [&dyn Fn(); 4] = [
+    let replay = |recording: &mut _| backend.replay(recording, || panic!("within a replay"));
+    let panics: [&dyn Fn(); 5] = [
         &|| drop(device.record(true, &mut || panic!("within a recording"))),
         &|| drop(device.record(false, &mut || panic!("within a capture"))),
         &|| drop(device.fork(&mut || panic!("beside"))),
-        &|| {
-            drop(
-                device.record(true, &mut || device.fork(&mut || panic!("beside, in a recording"))),
-            );
-        },
+        &|| drop(device.record(true, &mut || device.fork(&mut || panic!("beside, recorded")))),
+        &|| drop(replay(&mut CudaRecording::default())),
     ];
     for panic in panics {
         buffer.upload(&[7.0; 9]).unwrap();
@@ -159,7 +157,7 @@ fn a_panic_leaves_a_device_that_works() {
 fn a_wait_for_a_device_is_one_for_its_exchanges() {
     let Some(()) = with_stand_ins() else { return };
     for failing in [false, true] {
-        let device: Arc<dyn Device> = Arc::new(DriverDevice::open(0).unwrap());
+        let device = open();
         let buffer = Buffer::from_host(&device, &[7.0; 9]).unwrap();
         hold(0, true);
         if failing {
@@ -190,7 +188,7 @@ fn a_wait_for_a_device_is_one_for_its_exchanges() {
 fn a_recording_is_dropped_in_its_context() {
     let Some(()) = with_stand_ins() else { return };
     for kept in [true, false] {
-        let device = DriverDevice::open(0).unwrap();
+        let device = open();
         let recording = device.record(kept, &mut || Ok(())).unwrap();
         drop(device);
 
@@ -210,7 +208,7 @@ fn a_gpu_newer_than_the_compiler_can_be_used() {
             std::env::set_var("STAND_IN_CAPABILITY", capability);
             std::env::set_var("STAND_IN_NEWEST", newest);
         }
-        let device: Arc<dyn Device> = Arc::new(DriverDevice::open(0).unwrap());
+        let device = open();
         let buffer = Buffer::from_host(&device, &[7.0; 9]).unwrap();
 
         clear_by_kernel(&*device, &buffer).unwrap();
@@ -219,33 +217,19 @@ fn a_gpu_newer_than_the_compiler_can_be_used() {
     }
 }
 
-/// Downloads go through pinned memory in pieces of a mebibyte, by several threads.
+/// Where no pinned memory is available, the driver copies.
 #[test]
 fn large_downloads_bring_every_byte() {
     let Some(()) = with_stand_ins() else { return };
-    let device: Arc<dyn Device> = Arc::new(DriverDevice::open(0).unwrap());
-    // Pieces differ.
-    let values: Vec<u8> =
-        (0..(40_u32 << 20) + 5).map(|k| (k.wrapping_mul(0x9e37_79b1) >> 24) as u8).collect();
-    let buffer = Buffer::<u8>::zeros(&device, values.len()).unwrap();
-    buffer.upload(&values).unwrap();
-    let mut host = vec![0; values.len()];
-
-    // The driver copies the first 256 MiB, and downloads for which no pinned memory is available.
+    let device = open();
     fail("cuMemHostAlloc", 0, 1, OUT_OF_MEMORY);
-    let of_driver = [values.len(); 7];
-    let others =
-        [4 << 20, 4 << 20, values.len(), (4 << 20) - 1, 4 << 20, (4 << 20) + 1, values.len()];
-    for bytes in of_driver.into_iter().chain(others) {
-        host.fill(0);
-        buffer.download(&mut host[..bytes]).unwrap();
-        assert!(host[..bytes] == values[..bytes], "{bytes} bytes");
-        assert!(host[bytes..].iter().all(|byte| *byte == 0), "{bytes} bytes");
-    }
+
+    let (buffer, values) = gpus::large_downloads_bring_every_byte(&device);
+
     // Whichever piece fails, the next download is complete.
     for after in [0, 3, 9, 30] {
         fail("cuMemcpyDtoHAsync_v2", after, 1, INVALIDATED);
-        let said = buffer.download(&mut host).unwrap_err().to_string();
+        let said = buffer.download(&mut vec![0; values.len()]).unwrap_err().to_string();
         assert_eq!(said, "GPU 0 (stand-in 0): copying from the device failed: error 901");
         assert!(on_host(&buffer) == values);
     }
@@ -255,7 +239,7 @@ fn large_downloads_bring_every_byte() {
 #[test]
 fn small_uploads_bring_what_the_host_held_when_they_were_asked_for() {
     let Some(()) = with_stand_ins() else { return };
-    let device: Arc<dyn Device> = Arc::new(DriverDevice::open(0).unwrap());
+    let device = open();
     let mut host = vec![0_u64; 3000];
     for (held, lengths) in
         [(true, [1, 2, 3, 63, 64, 65, 2047, 2048]), (false, [2048, 1, 2049, 9, 3000, 2048, 7, 2])]
@@ -282,7 +266,7 @@ fn small_uploads_bring_what_the_host_held_when_they_were_asked_for() {
 #[test]
 fn idle_memory_is_reused_once_and_for_requests_of_its_size() {
     let Some(()) = with_stand_ins() else { return };
-    let device: Arc<dyn Device> = Arc::new(DriverDevice::open(0).unwrap());
+    let device = open();
     let zeros = |bytes: usize| Buffer::<u8>::zeros(&device, bytes);
     let idle = zeros(64).unwrap().address();
 
@@ -308,7 +292,6 @@ fn idle_memory_is_reused_once_and_for_requests_of_its_size() {
 #[test]
 fn a_gpu_that_is_open_is_opened_again_at_once() {
     let Some(()) = with_stand_ins() else { return };
-    let open = || -> Arc<dyn Device> { Arc::new(DriverDevice::open(0).unwrap()) };
     let sum = |device: &Arc<dyn Device>| -> Result<f64, DeviceError> {
         let backend = CudaBackend::new(device.clone())?;
         let mut x = backend.zeros::<f64>(3)?;
@@ -327,15 +310,17 @@ fn a_gpu_that_is_open_is_opened_again_at_once() {
     assert!(sum(&open()).is_err());
 }
 
+/// A small grid around a section.
+fn small(section: &str, points: &str, sets: &[(&str, &str)]) -> Problem {
+    let size = [("geometry.naca", section), ("grid.ni", points), ("grid.nj", "13")];
+    let sets = [&size[..], sets, &[("grid.first_cell", "1e-2"), ("grid.topology", "O")]].concat();
+    with("geometry.naca = '0012'", &sets).settle().unwrap()
+}
+
 /// Graphs are reused for the same work at the same addresses, and only for that.
 #[test]
 fn a_second_case_of_the_same_size_reuses_the_graph() {
     let Some(()) = with_stand_ins() else { return };
-    let problem = |section: &str, points: &str| {
-        let sets = [("geometry.naca", section), ("grid.ni", points), ("grid.nj", "13")];
-        let sets = [&sets[..], &[("grid.first_cell", "1e-2"), ("grid.topology", "O")]].concat();
-        with("geometry.naca = '0012'", &sets).settle().unwrap()
-    };
     let solved = |machine: &Machine, problem: &Problem| {
         let result = solve(problem, machine, &SolveOptions::default(), &mut ())
             .map_err(|e| e.to_string())?;
@@ -345,7 +330,7 @@ fn a_second_case_of_the_same_size_reuses_the_graph() {
     };
     let open = || Machine::Cuda(Box::new(CudaBackend::open(0, 0).unwrap()));
     let [first, second, other] =
-        [problem("2412", "33"), problem("0015", "33"), problem("2412", "35")];
+        [("2412", "33"), ("0015", "33"), ("2412", "35")].map(|(section, n)| small(section, n, &[]));
     let machine = open();
     let expected = [&first, &second, &other].map(|problem| solved(&open(), problem).unwrap());
     // The first solve allocates memory; the second and all later ones reuse the memory of the one before.
@@ -369,19 +354,12 @@ fn a_second_case_of_the_same_size_reuses_the_graph() {
 #[test]
 fn linear_solves_on_several_gpus_share_their_graphs() {
     let Some(()) = with_stand_ins() else { return };
-    let sets = [
-        ("grid.topology", "O"),
-        ("grid.ni", "33"),
-        ("grid.nj", "13"),
-        ("grid.first_cell", "1e-2"),
-        ("control.wall", "frozen"),
-        ("linear.preconditioner", "jacobi"),
-    ];
-    let case = with("geometry.naca = '0012'", &sets);
+    let sets = [("control.wall", "frozen"), ("linear.preconditioner", "jacobi")];
+    let problem = small("0012", "33", &sets);
     let machine = Machine::Ranks(Box::new(Gpus::open(&[0, 1]).unwrap()));
     fail("cuStreamEndCapture", 4, i32::MAX, INVALIDATED);
 
-    let result = solve(&case.settle().unwrap(), &machine, &SolveOptions::default(), &mut ());
+    let result = solve(&problem, &machine, &SolveOptions::default(), &mut ());
 
     fail("cuStreamEndCapture", 0, 0, INVALIDATED);
     let result = result.unwrap();

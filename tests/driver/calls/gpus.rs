@@ -1,34 +1,26 @@
 //! Tests of several devices.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use gridgen::backend::cuda::driver::DriverDevice;
-use gridgen::backend::cuda::{CudaBackend, Gpus, Transport};
-use gridgen::backend::{Backend, Bands, DeviceError};
+use gridgen::backend::cuda::{CudaBackend, Gpus};
+use gridgen::backend::{Backend, DeviceError};
 
-use super::{calls, fail, with_stand_ins};
-use support::gpus::{TRANSPORTS, a_silent_rank_is_named, square};
-use support::jobs::side_by_side;
+use super::{calls, fail, open, with_stand_ins};
+use support::gpus::{
+    a_silent_rank_is_named, halves, runs_come_one_after_another, square, two_gpus,
+};
 
 /// `CUDA_ERROR_OUT_OF_MEMORY`.
 const OUT_OF_MEMORY: i32 = 2;
 
-/// Two devices, the bands of 64 columns between them, and their transport.
-fn two_gpus() -> impl Iterator<Item = (Gpus, Bands, Transport)> {
-    TRANSPORTS.into_iter().map(|transport| {
-        let mut gpus = Gpus::open(&[0, 1]).unwrap();
-        gpus.transport = transport;
-        (gpus, Bands::new(64, 2, false).unwrap(), transport)
-    })
-}
-
 #[test]
 fn ranks_add_up_their_parts_for_each_transport() {
     let Some(()) = with_stand_ins() else { return };
-    for (gpus, bands, transport) in two_gpus() {
-        let sums = gpus.run(&bands, |rank, backend| {
+    for gpus in two_gpus() {
+        let transport = gpus.transport;
+        let sums = gpus.run(&halves(), |rank, backend| {
             let mut x = backend.zeros::<f64>(100)?;
             backend.upload(&[1.0 + rank as f64; 100], &mut x)?;
             square(backend, &x)
@@ -48,8 +40,9 @@ fn a_rank_that_goes_silent_is_named_whichever_way_messages_go() {
 #[test]
 fn a_run_that_is_out_of_memory_says_so_and_frees_nothing() {
     let Some(()) = with_stand_ins() else { return };
-    for (gpus, bands, transport) in two_gpus() {
-        let result = gpus.run(&bands, |rank, backend| {
+    for gpus in two_gpus() {
+        let transport = gpus.transport;
+        let result = gpus.run(&halves(), |rank, backend| {
             drop(backend.zeros::<f64>(1 << 12)?);
             square(backend, &backend.zeros::<f64>(9)?)?;
             if rank == 1 {
@@ -72,14 +65,13 @@ fn a_run_that_is_out_of_memory_says_so_and_frees_nothing() {
 #[test]
 fn all_kernels_are_loaded_before_a_run() {
     let Some(()) = with_stand_ins() else { return };
-    let bands = Bands::new(64, 2, false).unwrap();
     // One GPU is already open, with some kernels of some modules loaded.
     let alone = CudaBackend::open(0, 0).unwrap();
     square(&alone, &alone.zeros::<f64>(9).unwrap()).unwrap();
     let gpus = Gpus::open(&[0, 1]).unwrap();
     let loaded = calls("load");
 
-    let sums = gpus.run(&bands, |_, backend| {
+    let sums = gpus.run(&halves(), |_, backend| {
         square(backend, &backend.zeros::<f64>(9)?)?;
         backend.max_abs(&backend.zeros::<f64>(9)?)
     });
@@ -93,9 +85,8 @@ fn all_kernels_are_loaded_before_a_run() {
 #[test]
 fn a_gpu_is_closed_after_the_run_on_several() {
     let Some(()) = with_stand_ins() else { return };
-    let bands = Bands::new(64, 2, false).unwrap();
     let gpus = Gpus::open(&[0, 1]).unwrap();
-    let alone = Mutex::new(Some(DriverDevice::open(0).unwrap()));
+    let alone = Mutex::new(Some(open()));
     let closed = AtomicBool::new(false);
 
     std::thread::scope(|scope| {
@@ -103,7 +94,7 @@ fn a_gpu_is_closed_after_the_run_on_several() {
             drop(alone.lock().unwrap().take());
             closed.store(true, Ordering::SeqCst);
         };
-        let result = gpus.run(&bands, |rank, _| {
+        let result = gpus.run(&halves(), |rank, _| {
             if rank == 0 {
                 scope.spawn(close);
                 std::thread::sleep(Duration::from_millis(200));
@@ -121,29 +112,5 @@ fn a_gpu_is_closed_after_the_run_on_several() {
 #[test]
 fn runs_on_several_gpus_come_one_after_another() {
     let Some(()) = with_stand_ins() else { return };
-    let bands = Bands::new(64, 2, false).unwrap();
-    let (under_way, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let run = |_| {
-        let mut gpus = Gpus::open(&[0, 1]).unwrap();
-        gpus.timeout = Duration::from_secs(20);
-        gpus.run(&bands, |rank, backend| {
-            if rank == 0 {
-                let now = under_way.fetch_add(1, Ordering::SeqCst) + 1;
-                most.fetch_max(now, Ordering::SeqCst);
-            }
-            let x = backend.zeros::<f64>(100)?;
-            for _ in 0..50 {
-                square(backend, &x)?;
-            }
-            if rank == 0 {
-                under_way.fetch_sub(1, Ordering::SeqCst);
-            }
-            Ok::<_, DeviceError>(())
-        })
-    };
-
-    let results = side_by_side(0..4, run);
-
-    assert!(results.iter().all(Result::is_ok), "{results:?}");
-    assert_eq!(most.into_inner(), 1);
+    runs_come_one_after_another(50, 100);
 }

@@ -11,7 +11,7 @@ use gridgen::backend::cuda::{AbortFlag, Buffer, Device, Group, WatchedDevice};
 
 use support::gpus::on_host;
 
-use super::{calls, function, hold, with_stand_ins};
+use super::{calls, foreign, function, hold, open, with_stand_ins};
 
 /// DLPack's numbers of the legacy default stream, and of the stream of the calling thread.
 const LEGACY: u64 = 1;
@@ -19,48 +19,34 @@ const OF_THE_THREAD: u64 = 2;
 /// Duration of a consumer's work.
 const BUSY: Duration = Duration::from_millis(30);
 
-fn new_stream() -> u64 {
-    let mut stream = 0;
-    // SAFETY: the handle outlives the call.
-    let code = unsafe {
-        function::<unsafe extern "C" fn(*mut u64, u32) -> c_int>("cuStreamCreate")(
-            &raw mut stream,
-            1,
-        )
-    };
-    assert_eq!(code, 0);
-    stream
+foreign! {
+    create "cuStreamCreate" (stream: *mut u64, flags: u32) -> c_int;
+    synchronise "cuStreamSynchronize" (stream: u64) -> c_int;
+    destroy "cuStreamDestroy_v2" (stream: u64) -> c_int;
+    capture "stand_in_capture" (stream: u64, captured: c_int);
+    current "cuCtxGetCurrent" (context: *mut u64) -> c_int;
+    copy "cuMemcpyDtoHAsync_v2" (to: *mut f64, from: u64, bytes: usize, stream: u64) -> c_int;
 }
 
-/// Calls a function whose only argument is a stream.
-fn with_stream(name: &str, stream: u64) {
-    // SAFETY: functions of this type.
-    let code = unsafe { function::<unsafe extern "C" fn(u64) -> c_int>(name)(stream) };
-    assert_eq!(code, 0, "{name}");
+fn new_stream() -> u64 {
+    let mut stream = 0;
+    assert_eq!(create(&raw mut stream, 1), 0);
+    stream
 }
 
 fn context() -> u64 {
     let mut context = 0;
-    // SAFETY: the number outlives the call.
-    unsafe {
-        function::<unsafe extern "C" fn(*mut u64) -> c_int>("cuCtxGetCurrent")(&raw mut context)
-    };
+    current(&raw mut context);
     context
 }
 
 /// Queues y ← x on a stream.
 fn read_on(stream: u64, x: u64, y: &mut [f64]) {
-    type Copy = unsafe extern "C" fn(*mut f64, u64, usize, u64) -> c_int;
-    // SAFETY: the memory of these devices is host memory, and both ranges outlive the copy.
-    let code = unsafe {
-        function::<Copy>("cuMemcpyDtoHAsync_v2")(y.as_mut_ptr(), x, size_of_val(y), stream)
-    };
-    assert_eq!(code, 0);
+    assert_eq!(copy(y.as_mut_ptr(), x, size_of_val(y), stream), 0);
 }
 
 /// A GPU in the forms used for making grids: alone, as a rank, as a member of a group.
 fn devices() -> [(&'static str, Arc<dyn Device>); 3] {
-    let open = || -> Arc<dyn Device> { Arc::new(DriverDevice::open(0).unwrap()) };
     [
         ("alone", open()),
         ("a rank", Arc::new(WatchedDevice::new(open(), Arc::new(AbortFlag::default())))),
@@ -68,10 +54,21 @@ fn devices() -> [(&'static str, Arc<dyn Device>); 3] {
     ]
 }
 
-/// A consumer that works on the stream `queued` but names it as `named` reads memory that is freed and
-/// allocated again at once; it must read the old values.
-fn is_read_whole(who: &str, device: &Arc<dyn Device>, named: i64, queued: u64) {
-    for round in 0..20 {
+/// Resumes a stream after a while, and does `work` at once.
+fn while_busy<R>(stream: u64, work: impl FnOnce() -> R) -> R {
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            thread::sleep(BUSY);
+            hold(stream, false);
+        });
+        work()
+    })
+}
+
+/// A consumer that works on the stream `queued`, which may be destroyed meanwhile, but names it as `named` reads memory
+/// that is freed and allocated again at once; it must read the old values.
+fn is_read_whole(device: &Arc<dyn Device>, named: i64, queued: u64, destroyed: bool, what: &str) {
+    for round in 0..if destroyed { 1 } else { 20 } {
         let values = [f64::from(round) + 1.0; 100];
         let x = Buffer::from_host(device, &values).unwrap();
         // A member of a group may not have started yet.
@@ -81,22 +78,23 @@ fn is_read_whole(who: &str, device: &Arc<dyn Device>, named: i64, queued: u64) {
         x.lend(named).unwrap();
         hold(queued, true);
         read_on(queued, at, &mut y);
+        if destroyed {
+            assert_eq!(destroy(queued), 0);
+        }
 
-        let next = thread::scope(|scope| {
-            scope.spawn(|| {
-                thread::sleep(BUSY);
-                hold(queued, false);
-            });
+        let next = while_busy(queued, || {
             drop(x);
             let next = Buffer::<f64>::zeros(device, 100).unwrap();
             device.synchronise().unwrap();
             next
         });
 
-        with_stream("cuStreamSynchronize", queued);
-        assert_eq!(next.address(), at, "{who}: the case is about memory that is used again");
-        assert_eq!(y.to_vec(), values, "{who}: stream {named}, round {round}");
-        assert_eq!(on_host(&next), [0.0; 100], "{who}: stream {named}, round {round}");
+        if !destroyed {
+            assert_eq!(synchronise(queued), 0);
+        }
+        assert_eq!(next.address(), at, "{what}: the case is about memory that is used again");
+        assert_eq!(y.to_vec(), values, "{what}: stream {named}, round {round}");
+        assert_eq!(on_host(&next), [0.0; 100], "{what}: stream {named}, round {round}");
     }
 }
 
@@ -105,12 +103,16 @@ fn memory_that_a_consumer_reads_is_used_again_after_that() {
     let Some(()) = with_stand_ins() else { return };
     for (who, device) in devices() {
         let own = new_stream();
-        is_read_whole(who, &device, own.cast_signed(), own);
-        is_read_whole(who, &device, LEGACY.cast_signed(), LEGACY);
+        is_read_whole(&device, own.cast_signed(), own, false, who);
+        is_read_whole(&device, LEGACY.cast_signed(), LEGACY, false, who);
         // A consumer borrows on its own stream and reads on the default one; another requests no ordering.
-        is_read_whole(who, &device, own.cast_signed(), LEGACY);
-        is_read_whole(who, &device, -1, own);
+        is_read_whole(&device, own.cast_signed(), LEGACY, false, who);
+        is_read_whole(&device, -1, own, false, who);
         assert_eq!(calls("misuse"), 0);
+    }
+    for (who, device) in devices() {
+        let own = new_stream();
+        is_read_whole(&device, own.cast_signed(), own, true, who);
     }
 }
 
@@ -131,7 +133,7 @@ fn memory_is_given_up_without_a_wait() {
         // The consumer is still working.
         assert_eq!(y.to_vec(), [0.0; 9], "{who}");
         hold(own, false);
-        with_stream("cuStreamSynchronize", own);
+        assert_eq!(synchronise(own), 0);
         assert_eq!(y.to_vec(), [7.0; 9], "{who}");
         assert_eq!(calls("cuCtxSynchronize"), 0);
     }
@@ -141,7 +143,7 @@ fn memory_is_given_up_without_a_wait() {
 #[test]
 fn memory_borrowed_on_the_stream_of_a_thread_is_used_again_after_that() {
     let Some(()) = with_stand_ins() else { return };
-    let device: Arc<dyn Device> = Arc::new(DriverDevice::open(0).unwrap());
+    let device = open();
     let x = Buffer::from_host(&device, &[7.0; 9]).unwrap();
     let (lent, is_lent) = channel();
     let (given_up, is_given_up) = channel();
@@ -159,7 +161,7 @@ fn memory_borrowed_on_the_stream_of_a_thread_is_used_again_after_that() {
             is_given_up.recv().unwrap();
             thread::sleep(BUSY);
             hold(OF_THE_THREAD, false);
-            with_stream("cuStreamSynchronize", OF_THE_THREAD);
+            assert_eq!(synchronise(OF_THE_THREAD), 0);
             y
         });
         let x = is_lent.recv().unwrap();
@@ -176,7 +178,7 @@ fn memory_borrowed_on_the_stream_of_a_thread_is_used_again_after_that() {
 #[test]
 fn a_consumer_finds_what_the_device_was_asked_for_before() {
     let Some(()) = with_stand_ins() else { return };
-    let device: Arc<dyn Device> = Arc::new(DriverDevice::open(0).unwrap());
+    let device = open();
     let own = new_stream();
     let main = device.queue().unwrap();
     let (from, x) =
@@ -191,15 +193,15 @@ fn a_consumer_finds_what_the_device_was_asked_for_before() {
 
     assert_eq!(y.to_vec(), [0.0; 9]);
     hold(main, false);
-    with_stream("cuStreamSynchronize", own);
+    assert_eq!(synchronise(own), 0);
     assert_eq!(y.to_vec(), [7.0; 9]);
 }
 
 #[test]
 fn a_thread_of_a_consumer_keeps_its_context() {
     let Some(()) = with_stand_ins() else { return };
-    let device: Arc<dyn Device> = Arc::new(DriverDevice::open(0).unwrap());
-    let other = DriverDevice::open(1).unwrap();
+    let device = open();
+    let other = DriverDevice::open(1, &[]).unwrap();
     let x = Buffer::from_host(&device, &[7.0; 9]).unwrap();
     for bound in [true, false] {
         thread::scope(|scope| {
@@ -219,42 +221,16 @@ fn a_thread_of_a_consumer_keeps_its_context() {
     }
 }
 
-/// A stream may be destroyed before the memory borrowed on it is freed.
-#[test]
-fn memory_is_used_again_after_the_work_of_a_stream_that_was_destroyed() {
-    let Some(()) = with_stand_ins() else { return };
-    let device: Arc<dyn Device> = Arc::new(DriverDevice::open(0).unwrap());
-    let own = new_stream();
-    let x = Buffer::from_host(&device, &[7.0; 9]).unwrap();
-    let (at, y) = (x.address(), &mut [0.0; 9]);
-    x.lend(own.cast_signed()).unwrap();
-    hold(own, true);
-    read_on(own, at, y);
-    with_stream("cuStreamDestroy_v2", own);
-
-    let next = thread::scope(|scope| {
-        scope.spawn(|| {
-            thread::sleep(BUSY);
-            hold(own, false);
-        });
-        drop(x);
-        Buffer::<f64>::zeros(&device, 9).unwrap()
-    });
-
-    assert_eq!((next.address(), *y), (at, [7.0; 9]));
-}
-
 /// An event of recorded work belongs to the recording, which others may replay.
 #[test]
 fn memory_that_recorded_work_reads_is_not_used_again() {
     let Some(()) = with_stand_ins() else { return };
-    let device: Arc<dyn Device> = Arc::new(DriverDevice::open(0).unwrap());
+    let device = open();
     let own = new_stream();
     let x = Buffer::from_host(&device, &[7.0; 9]).unwrap();
     let at = x.address();
     x.lend(own.cast_signed()).unwrap();
-    // SAFETY: the stream exists.
-    unsafe { function::<unsafe extern "C" fn(u64, c_int)>("stand_in_capture")(own, 1) };
+    capture(own, 1);
 
     drop(x);
 

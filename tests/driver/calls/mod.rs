@@ -10,10 +10,12 @@ mod messages;
 
 use std::ffi::{CString, c_char, c_int};
 use std::process::Command;
+use std::sync::Arc;
 
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::device::{Granted, Request};
-use gridgen::backend::cuda::launch::{DeviceKernel, KernelFile, Launch, LaunchShape};
+use gridgen::backend::cuda::driver::DriverDevice;
+use gridgen::backend::cuda::launch::{KernelFile, Launch, LaunchShape};
 use gridgen::backend::cuda::{Buffer, Device};
 
 /// Nothing if this process does not have the stand-in libraries; then the calling test has been run in a process that has
@@ -43,19 +45,43 @@ fn function<F: Copy>(name: &str) -> F {
     }
 }
 
+/// Declares functions of the stand-in libraries by their symbols.
+macro_rules! foreign {
+    ($($(#[$doc:meta])* $name:ident $symbol:literal ($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => { $(
+        $(#[$doc])*
+        fn $name($($argument: $type),*) $(-> $result)? {
+            type Foreign = unsafe extern "C" fn($($type),*) $(-> $result)?;
+            // SAFETY: callers name what exists, and memory that outlives the call and its work.
+            unsafe { function::<Foreign>($symbol)($($argument),*) }
+        }
+    )* };
+}
+use foreign;
+
+foreign! {
+    calls_of "stand_in_calls" (name: *const c_char) -> c_int;
+    hold_by "stand_in_hold" (stream: u64, held: c_int);
+    fail_by "stand_in_fail" (name: *const c_char, after: c_int, times: c_int, code: c_int);
+}
+
 /// Number of calls of a function, if it counts them.
 fn calls(name: &str) -> c_int {
-    let name = CString::new(name).unwrap();
-    // SAFETY: the name outlives the call.
-    unsafe {
-        function::<unsafe extern "C" fn(*const c_char) -> c_int>("stand_in_calls")(name.as_ptr())
-    }
+    calls_of(CString::new(name).unwrap().as_ptr())
 }
 
 /// Pauses or resumes the work of a stream; without a stream, of all side streams.
 fn hold(stream: u64, held: bool) {
-    // SAFETY: the stream exists or is null.
-    unsafe { function::<unsafe extern "C" fn(u64, c_int)>("stand_in_hold")(stream, held.into()) };
+    hold_by(stream, held.into());
+}
+
+/// Lets calls of a function fail with `code`: after `after` calls, `times` times.
+fn fail(name: &str, after: i32, times: i32, code: i32) {
+    fail_by(CString::new(name).unwrap().as_ptr(), after, times, code);
+}
+
+/// The first GPU.
+fn open() -> Arc<dyn Device> {
+    Arc::new(DriverDevice::open(0, &[]).unwrap())
 }
 
 /// The permission for calls of devices whose addresses and arguments are valid.
@@ -65,17 +91,8 @@ fn granted() -> Granted {
 }
 
 fn clear_by_kernel(device: &dyn Device, buffer: &Buffer<f64>) -> Result<(), DeviceError> {
-    let (half_words, at) = (2 * buffer.len() as u64, buffer.address());
-    let kernel = DeviceKernel::new::<f64>(KernelFile::Vector, "clear_words");
-    let shape = LaunchShape::threads(2 * buffer.len());
-    let arguments = vec![half_words.into(), at.into()];
-    device.ask(granted(), Request::Launch(Launch { kernel, shape, arguments }))
-}
-
-/// Lets calls of a function fail with `code`: after `after` calls, `times` times.
-fn fail(name: &str, after: i32, times: i32, code: i32) {
-    type Fail = unsafe extern "C" fn(*const c_char, c_int, c_int, c_int);
-    let name = CString::new(name).unwrap();
-    // SAFETY: the name outlives the call.
-    unsafe { function::<Fail>("stand_in_fail")(name.as_ptr(), after, times, code) };
+    let half_words = 2 * buffer.len();
+    let (kernel, shape) = ((KernelFile::Vector, "clear_words"), LaunchShape::threads(half_words));
+    let launch = Launch::new::<f64>(kernel, shape, (half_words as u64, buffer.address()));
+    device.ask(granted(), Request::Launch(launch))
 }

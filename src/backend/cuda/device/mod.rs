@@ -12,11 +12,9 @@ pub use self::interface::{
 };
 pub use self::memory::Buffer;
 
-#[cfg(feature = "cuda")]
-pub(super) use self::interface::StreamWait;
-pub(super) use self::notes::Notes;
 pub(super) use self::interface::{GRANTED, fill, passed_on};
 pub(super) use self::memory::Pool;
+pub(super) use self::notes::Notes;
 use crate::backend::Result;
 #[cfg(feature = "cuda")]
 use crate::backend::error::check_length;
