@@ -1,7 +1,7 @@
 //! Control functions and wall terms of the grid equations, from an initial grid on the GPU:
 //! `kernels/control.cu`.
 
-use super::elliptic::CudaElliptic;
+use super::elliptic::{CudaElliptic, FixedTerms};
 use super::march::line_shape;
 use super::nodes::{Columns, CudaGrid, unknown_columns};
 use crate::backend::LevelSize;
@@ -32,7 +32,7 @@ impl CudaBackend {
         let (lines, columns) = (line_shape(grid.columns.count), grid.columns.held());
         launch!(self => arc_lengths[f64, lines](columns, grid.nj as u32, &grid.x, &grid.y, &arc))?;
         let controls = part.control_functions(&arc, settings)?;
-        let control = [part.inner(&controls, 0)?, part.inner(&controls, 1)?].map(Arc::new);
+        let control = [part.inner(&controls, 0)?, part.inner(&controls, 1)?];
         drop(controls);
         let line = (&grid.line.x[..], &grid.line.y[..]);
         let (mut wall, mut offsets, mut memory) = (None, [Pointer::NULL; 2], None);
@@ -44,22 +44,25 @@ impl CudaBackend {
             let offset = |k: usize| frame.iter().map(|&i| heights[i] * normals[i][k]).collect();
             let [x, y]: [Vec<f64>; 2] = [offset(0), offset(1)];
             let (uploaded, [own, x, y]) = Buffer::from_several(&self.device, [&own, &x, &y])?;
-            wall = Some(part.wall_terms(&arc, own)?.map(Arc::new));
+            wall = Some(part.wall_terms(&arc, own)?);
             (offsets, memory) = ([x, y], Some(uploaded));
         }
         drop(arc);
         let frame = part.frame(offsets)?;
         drop(memory);
-        let place = (size, part.frame_columns(), grid.line.clone());
-        self.state(place, frame, control, [wall, None, None, None])
+        let terms = FixedTerms { control, walls: [wall, None, None, None] };
+        self.state(size, frame, Arc::new(terms))
     }
 
-    /// The unknown nodes of the frame, wall terms zero.
-    pub(super) fn first_guess(&self, state: &CudaElliptic) -> Result<CudaVector<f64>> {
+    /// A state and its first guess: the unknown nodes of the frame, wall terms zero.
+    pub(super) fn with_first_guess(
+        &self,
+        state: CudaElliptic,
+    ) -> Result<(CudaElliptic, CudaVector<f64>)> {
         let u = Buffer::unset(&self.device, 2 * state.points())?;
         launch!(self => first_guess[f64, LaunchShape::threads(state.points())](state.extents(),
             state.shared(), &u))?;
-        Ok(u)
+        Ok((state, u))
     }
 }
 
@@ -171,14 +174,15 @@ impl<'a> GridPart<'a> {
     }
 
     /// The columns of the frame: those of the unknown points and one on either side.
-    pub(super) fn frame_columns(&self) -> Columns {
+    fn frame_columns(&self) -> Columns {
         let (first, count) = (self.unknown.start.cast_signed() - 1, self.size.mi + 2);
         Columns { first, count, ..self.grid.columns.clone() }
     }
 
     /// The nodes as a frame, the row next to the wall at the offsets in x and y from it, if they are not null.
-    pub(super) fn frame(&self, offsets: [Pointer<f64>; 2]) -> Result<[Buffer<f64>; 2]> {
-        let (columns, mi, nj) = (&self.grid.columns, self.size.mi, self.grid.nj);
+    pub(super) fn frame(&self, offsets: [Pointer<f64>; 2]) -> Result<CudaGrid> {
+        let CudaGrid { columns, nj, line, x, y } = self.grid;
+        let (mi, nj, line) = (self.size.mi, *nj, line.clone());
         let size = (columns.held(), self.first(), mi as u32, nj as u32);
         let frame = |nodes: &Buffer<f64>, offsets: Pointer<f64>| -> Result<_> {
             let frame = self.unset((mi + 2) * nj)?;
@@ -186,6 +190,7 @@ impl<'a> GridPart<'a> {
                 offsets, &frame))?;
             Ok(frame)
         };
-        Ok([frame(&self.grid.x, offsets[0])?, frame(&self.grid.y, offsets[1])?])
+        let (x, y) = (frame(x, offsets[0])?, frame(y, offsets[1])?);
+        Ok(CudaGrid { columns: self.frame_columns(), nj, line, x, y })
     }
 }

@@ -6,7 +6,7 @@ use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::{Halo, RankContext};
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::WALL_SUMS;
-use crate::backend::cuda::launch::shared::{EquationState, ExchangedColumns, WallState};
+use crate::backend::cuda::launch::shared::{EquationState, ExchangedColumns, Pointer, WallState};
 use crate::backend::cuda::launch::{LaunchShape, Result, WARP, kernels, launch};
 use crate::backend::elliptic::WALL_ENTRIES;
 use crate::backend::error::{check_length, check_room};
@@ -27,30 +27,23 @@ const WALL_THREADS: u32 = 512;
 pub struct CudaElliptic {
     /// Size of its unknown points.
     pub(super) size: LevelSize,
-    /// The columns of its frame.
-    pub(super) columns: Columns,
-    /// The line j = 0 of the whole grid.
-    pub(super) line: Grid,
+    pub(super) frame: CudaGrid,
     /// y of a closed line's column beyond its end less that at its other end: [`EllipticData::shift`].
     pub(super) shift: f64,
-    pub(crate) x: Buffer<f64>,
-    pub(crate) y: Buffer<f64>,
     /// Shared with the state of the same equations at other nodes.
-    pub(crate) control_p: Arc<Buffer<f64>>,
-    pub(crate) control_q: Arc<Buffer<f64>>,
-    /// The wall terms of the sides.
-    pub(crate) walls: [Option<CudaWall>; 4],
+    pub(super) terms: Arc<FixedTerms>,
+    /// Amplitudes (p, q) of the wall terms of the sides, interleaved.
+    amplitudes: [Option<Buffer<f64>>; 4],
     /// Weights of the merit, those of the last residual and those that are kept.
     pub(crate) merit_weights: [Buffer<f64>; 2],
     /// Columns of the neighbouring bands, on several ranks.
     pub(crate) halo: Option<Halo<f64>>,
 }
 
-/// The wall terms of a side: their decay and their amplitudes (p, q), interleaved.
-pub(crate) struct CudaWall {
-    pub(crate) phi: Arc<Buffer<f64>>,
-    pub(crate) psi: Arc<Buffer<f64>>,
-    pub(crate) amplitudes: Buffer<f64>,
+/// Terms that do not depend on the nodes: P0 and Q0, and the decay φ, ψ of the wall terms of the sides.
+pub(super) struct FixedTerms {
+    pub(super) control: [Buffer<f64>; 2],
+    pub(super) walls: [Option<[Buffer<f64>; 2]>; 4],
 }
 
 impl CudaElliptic {
@@ -65,21 +58,15 @@ impl CudaElliptic {
 
     /// Coordinates, control functions and wall terms.
     pub(super) fn shared(&self) -> EquationState {
-        let wall = |wall: &Option<CudaWall>| {
-            let wall = wall.as_ref();
-            WallState {
-                phi: wall.map(|wall| &*wall.phi).into(),
-                psi: wall.map(|wall| &*wall.psi).into(),
-                amplitudes: wall.map(|wall| &wall.amplitudes).into(),
-            }
+        let FixedTerms { control, walls } = &*self.terms;
+        let [control_p, control_q] = control.each_ref().map(Pointer::from);
+        let wall = |side: usize| {
+            let [phi, psi] = [0, 1].map(|k| walls[side].as_ref().map(|decay| &decay[k]).into());
+            WallState { phi, psi, amplitudes: self.amplitudes[side].as_ref().into() }
         };
-        EquationState {
-            x: (&self.x).into(),
-            y: (&self.y).into(),
-            control_p: (&*self.control_p).into(),
-            control_q: (&*self.control_q).into(),
-            walls: self.walls.each_ref().map(wall),
-        }
+        let [x, y] = self.frame.nodes().map(Pointer::from);
+        let walls = std::array::from_fn(wall);
+        EquationState { x, y, control_p, control_q, walls }
     }
 }
 
@@ -99,9 +86,7 @@ impl EllipticBackend for CudaBackend {
             self.gather(grid, Receivers::All, Some(&mut whole))?;
             return self.elliptic(&EllipticData::new(&whole, normals, settings));
         }
-        let state = self.grid_equations(grid, normals, settings)?;
-        let guess = self.first_guess(&state)?;
-        Ok((state, guess))
+        self.with_first_guess(self.grid_equations(grid, normals, settings)?)
     }
 
     fn elliptic(&self, data: &EllipticData) -> Result<(CudaElliptic, CudaVector<f64>)> {
@@ -129,10 +114,10 @@ impl EllipticBackend for CudaBackend {
             let part: Vec<f64> = values.chunks(stride).flat_map(columns).collect();
             Buffer::from_host(&self.device, &part)
         };
-        let inner = |values: &[f64]| -> Result<_> {
+        let inner = |values: &[f64]| {
             let part: Vec<f64> =
                 values.chunks(mi).flat_map(|row| &row[own.clone()]).copied().collect();
-            Buffer::from_host(&self.device, &part).map(Arc::new)
+            Buffer::from_host(&self.device, &part)
         };
         let on_line = |nodes: &[f64], shift: f64| -> Vec<f64> {
             (outer..stride).map(|i| at(&nodes[..stride], i, shift)).collect()
@@ -141,16 +126,17 @@ impl EllipticBackend for CudaBackend {
         let terms = |wall: &WallTerms| -> Result<_> { Ok([inner(&wall.phi)?, inner(&wall.psi)?]) };
         let [below, above, before, behind] =
             data.walls.each_ref().map(|wall| wall.as_ref().map(terms).transpose());
-        let walls = [below?, above?, before?, behind?];
+        let terms = FixedTerms {
+            control: [inner(&data.control_p)?, inner(&data.control_q)?],
+            walls: [below?, above?, before?, behind?],
+        };
         let all = Columns::all(line.topology, ni, self.ranks.as_ref());
         let (first, count) = (own.start.cast_signed() - outer.cast_signed(), size.mi + 2);
         let columns = Columns { first, count, ..all };
-        let nodes = [frame(&data.x, 0.0)?, frame(&data.y, shift)?];
-        let control = [inner(&data.control_p)?, inner(&data.control_q)?];
-        let state =
-            CudaElliptic { shift, ..self.state((size, columns, line), nodes, control, walls)? };
-        let guess = self.first_guess(&state)?;
-        Ok((state, guess))
+        let (x, y) = (frame(&data.x, 0.0)?, frame(&data.y, shift)?);
+        let frame = CudaGrid { columns, nj: mj + 2, line, x, y };
+        let state = self.state(size, frame, Arc::new(terms))?;
+        self.with_first_guess(CudaElliptic { shift, ..state })
     }
 
     fn size(&self, state: &CudaElliptic) -> LevelSize {
@@ -158,7 +144,7 @@ impl EllipticBackend for CudaBackend {
     }
 
     fn walls(&self, state: &CudaElliptic) -> WalledSides {
-        WalledSides(state.walls.each_ref().map(Option::is_some))
+        WalledSides(state.amplitudes.each_ref().map(Option::is_some))
     }
 
     fn load_state(&self, state: &mut CudaElliptic, u: &CudaVector<f64>) -> Result<()> {
@@ -171,8 +157,8 @@ impl EllipticBackend for CudaBackend {
         let (Some(ranks), Some(halo)) = (&self.ranks, &state.halo) else { return Ok(()) };
         let [mi, mj, edges] = own;
         let of = ExchangedColumns {
-            x: (&state.x).into(),
-            y: (&state.y).into(),
+            x: (&state.frame.x).into(),
+            y: (&state.frame.y).into(),
             row: u64::from(mi) + 2,
             step: 1,
             own: [1, mi],
@@ -247,14 +233,13 @@ impl EllipticBackend for CudaBackend {
             }
             _ => launch!(self => jacobian[T, shape](own, of))?,
         }
-        let (Some(_), Some(b)) = (&state.walls[0], b) else { return Ok(()) };
+        let (Some(_), Some(b)) = (&state.amplitudes[0], b) else { return Ok(()) };
         launch!(self => wall_columns[T, shape](state.extents(), state.shared(), &b.values))
     }
 
     fn nodes(&self, state: CudaElliptic, topology: Topology) -> Result<CudaGrid> {
-        let CudaElliptic { size, columns, line, x, y, .. } = state;
-        let frame =
-            CudaGrid { columns: Columns { topology, ..columns }, nj: size.mj + 2, line, x, y };
+        let mut frame = state.frame;
+        frame.columns.topology = topology;
         if frame.columns.first == 0 || self.ranks.is_some() {
             return Ok(frame);
         }
@@ -350,34 +335,25 @@ impl CudaBackend {
         })
     }
 
-    /// A state of the unknown points of this size, with the columns of its frame and the line j = 0 of the
-    /// whole grid; wall terms of the sides by their decay φ, ψ.
+    /// A state of the unknown points of this size.
     pub(super) fn state(
         &self,
-        (size, columns, line): (LevelSize, Columns, Grid),
-        [x, y]: [Buffer<f64>; 2],
-        [control_p, control_q]: [Arc<Buffer<f64>>; 2],
-        walls: [Option<[Arc<Buffer<f64>>; 2]>; 4],
+        size: LevelSize,
+        frame: CudaGrid,
+        terms: Arc<FixedTerms>,
     ) -> Result<CudaElliptic> {
         let zeros = |n: usize| Buffer::zeros(&self.device, n);
         let LevelSize { mi, mj, .. } = size;
-        let [below, above, before, behind] = walls.map(|wall| {
-            let terms = |[phi, psi]: [Arc<Buffer<f64>>; 2]| -> Result<_> {
-                Ok(CudaWall { phi, psi, amplitudes: zeros(2 * mi.max(mj))? })
-            };
-            wall.map(terms).transpose()
-        });
+        let amplitudes = |wall: Option<_>| wall.map(|_| zeros(2 * mi.max(mj))).transpose();
+        let [below, above, before, behind] =
+            terms.walls.each_ref().map(|wall| amplitudes(wall.as_ref()));
         let halo = self.ranks.as_ref().map(|_| Halo::new(&self.device, 2 * (mj + 2)));
         Ok(CudaElliptic {
             size,
-            columns,
-            line,
+            frame,
             shift: 0.0,
-            x,
-            y,
-            control_p,
-            control_q,
-            walls: [below?, above?, before?, behind?],
+            terms,
+            amplitudes: [below?, above?, before?, behind?],
             merit_weights: [Buffer::unset(&self.device, mi * mj)?, zeros(mi * mj)?],
             halo: halo.transpose()?,
         })

@@ -1,7 +1,7 @@
 //! Grids that move, on GPUs: `kernels/movement.cu`.
 
 use super::control::GridPart;
-use super::elliptic::{CudaElliptic, CudaWall};
+use super::elliptic::CudaElliptic;
 use super::march::line_shape;
 use super::nodes::{Columns, CudaGrid, first_line};
 use crate::backend::cuda::algebra::CudaVector;
@@ -32,36 +32,24 @@ impl CudaBackend {
         Ok((0..ranks.size).map(of).collect())
     }
 
-    /// Nodes of these columns from the lines; elsewhere displaced ones, or zeros.
+    /// A grid like another one with this line j = 0, and nodes from the lines; elsewhere those of the other one,
+    /// displaced by their shares, or zeros.
     fn with_lines(
         &self,
-        (columns, nj): (&Columns, usize),
-        from: Option<(&CudaGrid, &CudaVector<f64>)>,
+        from: &CudaGrid,
+        shares: Option<&CudaVector<f64>>,
         lines: &FixedLines,
-    ) -> Result<[Buffer<f64>; 2]> {
-        let n = columns.count * nj;
+        line: Grid,
+    ) -> Result<CudaGrid> {
+        let (n, nj, columns) = (from.x.len(), from.nj, from.columns.clone());
         let values = Buffer::from_host(&self.device, lines.values.as_flattened())?;
         let ni = lines.places.ni;
         let ends = if lines.has_columns() { values.at(4 * ni) } else { Pointer::NULL };
-        let nodes = [0, 1].map(|k| from.map(|(grid, _)| grid.nodes()[k]));
-        let shares = from.map(|(_, shares)| shares);
-        let to = [Buffer::zeros(&self.device, n)?, Buffer::zeros(&self.device, n)?];
+        let nodes = from.nodes().map(|nodes| shares.map(|_| nodes));
+        let (x, y) = (Buffer::zeros(&self.device, n)?, Buffer::zeros(&self.device, n)?);
         launch!(self => displace_nodes[f64, LaunchShape::threads(n)](columns.held(), nj as u32,
-            nodes[0], nodes[1], shares, &values, ni as u32, ends, &to[0], &to[1]))?;
-        Ok(to)
-    }
-
-    /// The equations of others with this frame, its columns and the line j = 0 of the whole grid.
-    fn like(
-        &self,
-        state: &CudaElliptic,
-        place: (LevelSize, Columns, Grid),
-        frame: [Buffer<f64>; 2],
-    ) -> Result<CudaElliptic> {
-        let control = [state.control_p.clone(), state.control_q.clone()];
-        let of = |wall: &CudaWall| [wall.phi.clone(), wall.psi.clone()];
-        let walls = state.walls.each_ref().map(|wall| wall.as_ref().map(of));
-        self.state(place, frame, control, walls)
+            nodes, shares, &values, ni as u32, ends, &x, &y))?;
+        Ok(CudaGrid { columns, nj, line, x, y })
     }
 
     /// Values at all columns of a grid from an array in this device's memory: element (j, i, axis) stands
@@ -99,11 +87,8 @@ impl MovementBackend for CudaBackend {
         nodes: &CudaGrid,
     ) -> Result<(CudaElliptic, CudaVector<f64>)> {
         let part = GridPart::new(self, nodes);
-        let place = (state.size, part.frame_columns(), nodes.line.clone());
         let frame = part.frame([Pointer::NULL; 2])?;
-        let state = self.like(state, place, frame)?;
-        let guess = self.first_guess(&state)?;
-        Ok((state, guess))
+        self.with_first_guess(self.state(state.size, frame, state.terms.clone())?)
     }
 
     fn shares(&self, nodes: &CudaGrid, lines: usize) -> Result<CudaVector<f64>> {
@@ -120,20 +105,17 @@ impl MovementBackend for CudaBackend {
         shares: &CudaVector<f64>,
         lines: &FixedLines,
     ) -> Result<CudaGrid> {
-        let CudaGrid { columns, nj, .. } = from;
         check_length(shares.len(), from.x.len())?;
-        let [x, y] = self.with_lines((columns, *nj), Some((from, shares)), lines)?;
         let on_wall = |k: usize| -> Vec<f64> {
             lines.values[..lines.places.ni].iter().map(|node| node[k]).collect()
         };
-        let line = first_line(columns.topology, &on_wall(0), &on_wall(1));
-        Ok(CudaGrid { columns: columns.clone(), nj: *nj, line, x, y })
+        let line = first_line(from.columns.topology, &on_wall(0), &on_wall(1));
+        self.with_lines(from, Some(shares), lines, line)
     }
 
     fn displacement(&self, state: &CudaElliptic, lines: &FixedLines) -> Result<CudaElliptic> {
-        let nj = state.size.mj + 2;
-        let frame = self.with_lines((&state.columns, nj), None, lines)?;
-        self.like(state, (state.size, state.columns.clone(), state.line.clone()), frame)
+        let frame = self.with_lines(&state.frame, None, lines, state.frame.line.clone())?;
+        self.state(state.size, frame, state.terms.clone())
     }
 
     fn lines_of(&self, grid: &CudaGrid) -> Result<FixedLines> {
@@ -165,9 +147,8 @@ impl MovementBackend for CudaBackend {
     ) -> Result<()> {
         check_length(f.len(), state.size.values())?;
         state.size.check(Some(displacement.size))?;
-        let (dx, dy) = (&displacement.x, &displacement.y);
         launch!(self => frame_product[f64, LaunchShape::threads(state.points())](state.extents(),
-            state.shared(), dx, dy, &*f))
+            state.shared(), displacement.frame.nodes(), &*f))
     }
 
     fn frame_sums(&self, state: &CudaElliptic, u: &CudaVector<f64>) -> Result<FixedLines> {
@@ -182,7 +163,7 @@ impl MovementBackend for CudaBackend {
             None => std::iter::once(0..mi).collect(),
         };
         let parts = self.all_parts(&own, |rank| 2 * nodes_of(bands[rank].len()))?;
-        let columns = &state.columns;
+        let columns = &state.frame.columns;
         let (around, periodic) = (columns.around(), columns.topology.periodic());
         let places = FixedPlaces { ni: columns.ni, nj: mj + 2 };
         let mut sums = FixedLines::zeros(places, !periodic);
