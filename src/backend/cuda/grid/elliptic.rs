@@ -3,7 +3,7 @@
 use super::nodes::{Columns, CudaGrid, first_line};
 use crate::backend::cuda::algebra::{CudaMatrix, CudaVector};
 use crate::backend::cuda::backend::CudaBackend;
-use crate::backend::cuda::comm::{Halo, RankContext};
+use crate::backend::cuda::comm::Halo;
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::WALL_SUMS;
 use crate::backend::cuda::launch::shared::{EquationState, ExchangedColumns, Pointer, WallState};
@@ -187,7 +187,14 @@ impl EllipticBackend for CudaBackend {
         let Some(ranks) = &self.ranks else {
             return whole.map_or(Ok(()), |whole| u.download(whole));
         };
-        self.unknown_lines(u, ranks, receivers, whole.unwrap_or_default())
+        let whole = whole.unwrap_or_default();
+        let doubled = |columns: Range<usize>| 2 * columns.start..2 * columns.end;
+        let columns: Vec<_> = (0..ranks.size).map(|rank| doubled(ranks.bands.of(rank))).collect();
+        let (own, row) = (columns[ranks.rank].len(), 2 * ranks.bands.columns());
+        let of = (&[u][..], (u.len() / own, own), 0);
+        self.gather_lines(ranks, of, &columns, receivers, |_, line, columns, values| {
+            whole[line * row..][columns].copy_from_slice(values);
+        })
     }
 
     fn residual(&self, state: &mut CudaElliptic, f: &mut CudaVector<f64>) -> Result<Evaluation> {
@@ -316,25 +323,6 @@ impl EllipticBackend for CudaBackend {
 }
 
 impl CudaBackend {
-    /// The unknowns u of all ranks ← those of each, at the receivers. All ranks must call.
-    fn unknown_lines(
-        &self,
-        u: &CudaVector<f64>,
-        ranks: &RankContext,
-        receivers: Receivers,
-        whole: &mut [f64],
-    ) -> Result<()> {
-        let lines = u.len() / (2 * ranks.bands.of(ranks.rank).len());
-        let doubled = |columns: Range<usize>| 2 * columns.start..2 * columns.end;
-        let columns = |rank| doubled(ranks.bands.of(rank));
-        let columns: Vec<_> = (0..ranks.size).map(columns).collect();
-        let row = 2 * ranks.bands.columns();
-        let own = (&[u][..], (lines, u.len() / lines.max(1)), 0);
-        self.gather_lines(own, &columns, receivers, |_, line, columns, values| {
-            whole[line * row..][columns].copy_from_slice(values);
-        })
-    }
-
     /// A state of the unknown points of this size.
     pub(super) fn state(
         &self,

@@ -33,13 +33,13 @@ impl CudaBackend {
     }
 
     /// The march of all columns, of which a rank keeps its own and those beside them, with the outer line
-    /// on the far field; none if the march failed.
+    /// on the far field, and its folded cells; none if the march failed.
     pub(super) fn marched(
         &self,
         outline: &Outline,
         settings: &InitialSettings,
         dissipation: f64,
-    ) -> Result<Option<CudaGrid>> {
+    ) -> Result<Option<(CudaGrid, usize)>> {
         let grid = self.first_rows(outline, settings.margin)?;
         let (n, nj) = (outline.columns(), grid.nj);
         let scheme = Scheme::of(outline);
@@ -86,7 +86,8 @@ impl CudaBackend {
             return Ok(None);
         }
         self.place_layers(&grid, outline)?;
-        Ok(Some(grid))
+        let folds = self.folds(&grid)?;
+        Ok(Some((grid, folds)))
     }
 
     /// Moves every line so that its last point lies on the outer line. The ways to an offset line, a number of

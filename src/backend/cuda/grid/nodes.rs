@@ -157,9 +157,6 @@ pub(super) fn first_line(topology: Topology, x: &[f64], y: &[f64]) -> Grid {
 /// Values of an array that a rank receives at a time, about.
 const VALUES: usize = 1 << 20;
 
-/// Arrays from or for another rank, whose number comes first.
-pub(super) type OfRank = (usize, Vec<Buffer<f64>>);
-
 impl CudaBackend {
     /// `columns` columns of some rows of nodes from the one at `from` on, `[rows][columns]`.
     pub(super) fn cut(
@@ -187,37 +184,18 @@ impl CudaBackend {
         Ok([cut(&grid.x)?, cut(&grid.y)?])
     }
 
-    /// Nodes of `host` at the receivers ← those of all ranks.
-    pub(super) fn download_lines(
-        &self,
-        grid: &CudaGrid,
-        receivers: Receivers,
-        host: &mut Grid,
-    ) -> Result<()> {
-        let Columns { own, count, ni, .. } = &grid.columns;
-        let all = match &self.ranks {
-            Some(ranks) => ranks.ranges(own)?,
-            None => vec![own.clone()],
-        };
-        let first = if own.is_empty() { 0 } else { grid.columns.place(own.start) };
-        let (arrays, size) = ([&grid.x, &grid.y], (grid.nj, *count));
-        self.gather_lines((&arrays, size, first), &all, receivers, |k, line, columns, values| {
-            let nodes = if k == 0 { &mut host.x } else { &mut host.y };
-            nodes[line * ni..][columns].copy_from_slice(values);
-        })
-    }
-
     /// The columns of all ranks of at most two arrays, `[lines][stride]`, at the receivers: `put(k, line, columns, values)`
     /// gets the values of array k in some columns of a line. A rank's own are those from `first` on, and `columns` of
     /// the whole, by rank. All ranks must call.
     pub(super) fn gather_lines(
         &self,
+        ranks: &RankContext,
         (arrays, (lines, stride), first): (&[&Buffer<f64>], (usize, usize), usize),
         columns: &[Range<usize>],
         receivers: Receivers,
         mut put: impl FnMut(usize, usize, Range<usize>, &[f64]),
     ) -> Result<()> {
-        let rank = self.ranks.as_ref().map_or(0, |ranks| ranks.rank);
+        let rank = ranks.rank;
         let receives = |rank: usize| rank == 0 || receivers == Receivers::All;
         let others = || (0..columns.len()).filter(|other| *other != rank);
         let width = columns.iter().map(|columns| columns.end).max().unwrap_or(0);
@@ -228,23 +206,27 @@ impl CudaBackend {
                 self.cut(array, stride, (first, columns[rank].len()), part.clone())
             };
             let cut = arrays.iter().map(cut).collect::<Result<Vec<_>>>()?;
-            let sent: Vec<_> =
-                others().filter(|other| receives(*other)).map(|other| (other, &cut[..])).collect();
-            let room = |other: usize| -> Result<OfRank> {
-                let values = part.len() * columns[other].len();
-                let zeros = arrays.iter().map(|_| Buffer::zeros(&self.device, values));
-                Ok((other, zeros.collect::<Result<_>>()?))
-            };
-            let mut received: Vec<_> =
-                others().filter(|_| receives(rank)).map(room).collect::<Result<_>>()?;
-            self.exchange_arrays(&sent, &received)?;
-            if receives(rank) {
-                received.push((rank, cut));
+            let (mut sent, mut received, mut parts) = (Vec::new(), Vec::new(), Vec::new());
+            for other in others() {
+                if receives(other) {
+                    sent.extend(messages(other, &cut));
+                }
+                if receives(rank) {
+                    let values = part.len() * columns[other].len();
+                    let zeros = arrays.iter().map(|_| Buffer::zeros(&self.device, values));
+                    let zeros = zeros.collect::<Result<Vec<_>>>()?;
+                    received.extend(messages(other, &zeros));
+                    parts.push((other, zeros));
+                }
             }
-            for (other, buffers) in received.iter().filter(|(other, _)| !columns[*other].is_empty())
-            {
-                for (k, buffer) in buffers.iter().enumerate() {
-                    let values = buffer.to_host()?;
+            ranks.communicator.start_exchange(&sent, &received)?;
+            ranks.communicator.finish_exchange()?;
+            if receives(rank) {
+                parts.push((rank, cut));
+            }
+            for (other, arrays) in parts.iter().filter(|(other, _)| !columns[*other].is_empty()) {
+                for (k, array) in arrays.iter().enumerate() {
+                    let values = array.to_host()?;
                     for (line, values) in part.clone().zip(values.chunks(columns[*other].len())) {
                         put(k, line, columns[*other].clone(), values);
                     }
@@ -253,21 +235,10 @@ impl CudaBackend {
         }
         Ok(())
     }
+}
 
-    /// Sends arrays to other ranks, and receives theirs; empty ones are not sent.
-    pub(super) fn exchange_arrays(
-        &self,
-        sent: &[(usize, &[Buffer<f64>])],
-        received: &[OfRank],
-    ) -> Result<()> {
-        let Some(ranks) = &self.ranks else { return Ok(()) };
-        let messages = |rank: usize, buffers: &[Buffer<f64>]| -> Vec<RankMessage> {
-            let some = buffers.iter().filter(|buffer| !buffer.is_empty());
-            some.map(|buffer| RankMessage::of(rank, buffer, 0..buffer.len())).collect()
-        };
-        let sends: Vec<_> = sent.iter().flat_map(|(rank, of)| messages(*rank, of)).collect();
-        let receives: Vec<_> = received.iter().flat_map(|(rank, of)| messages(*rank, of)).collect();
-        ranks.communicator.start_exchange(&sends, &receives)?;
-        ranks.communicator.finish_exchange()
-    }
+/// Messages of arrays to another rank, or of its; an empty one is not sent.
+pub(super) fn messages(rank: usize, arrays: &[Buffer<f64>]) -> impl Iterator<Item = RankMessage> {
+    let some = arrays.iter().filter(|array| !array.is_empty());
+    some.map(move |array| RankMessage::of(rank, array, 0..array.len()))
 }

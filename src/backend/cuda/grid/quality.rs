@@ -1,6 +1,6 @@
 //! Finished grids on GPUs, and their quality: `kernels/quality.cu`.
 
-use super::nodes::{Columns, CudaGrid, OfRank, first_line};
+use super::nodes::{Columns, CudaGrid, first_line, messages};
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::BIN_BITS;
@@ -35,28 +35,25 @@ impl CudaBackend {
             Ok((columns.clone(), self.cut_grid(grid, &columns)?))
         };
         let Some(ranks) = &self.ranks else { return Ok(vec![part(wanted_here)?]) };
-        let (mut sent, mut parts) = (Vec::<OfRank>::new(), Vec::new());
-        let (mut columns, mut received) = (Vec::new(), Vec::<OfRank>::new());
-        for rank in 0..ranks.size {
+        let mut parts = vec![part(common(&wanted_here, own))?];
+        let (mut cuts, mut sent, mut received) = (Vec::new(), Vec::new(), Vec::new());
+        for rank in (0..ranks.size).filter(|rank| *rank != ranks.rank) {
             let owner = ranks.bands.nodes(rank);
             let (there, here) = (common(&wanted(&owner), own), common(&wanted_here, &owner));
-            if rank == ranks.rank {
-                parts.push(part(here)?);
-                continue;
-            }
             if !there.is_empty() {
-                sent.push((rank, self.cut_grid(grid, &there)?.into()));
+                let cut = self.cut_grid(grid, &there)?;
+                sent.extend(messages(rank, &cut));
+                cuts.push(cut);
             }
             if !here.is_empty() {
                 let zeros = || Buffer::zeros(&self.device, here.len() * grid.nj);
-                received.push((rank, vec![zeros()?, zeros()?]));
-                columns.push(here);
+                let nodes = [zeros()?, zeros()?];
+                received.extend(messages(rank, &nodes));
+                parts.push((here, nodes));
             }
         }
-        let sent: Vec<_> = sent.iter().map(|(rank, nodes)| (*rank, &nodes[..])).collect();
-        self.exchange_arrays(&sent, &received)?;
-        let nodes = received.into_iter().filter_map(|(_, nodes)| nodes.try_into().ok());
-        parts.extend(columns.into_iter().zip(nodes));
+        ranks.communicator.start_exchange(&sent, &received)?;
+        ranks.communicator.finish_exchange()?;
         Ok(parts)
     }
 
@@ -118,9 +115,7 @@ impl GridBackend for CudaBackend {
         settings: &InitialSettings,
         dissipation: f64,
     ) -> Result<Option<(CudaGrid, usize)>> {
-        let Some(grid) = self.marched(outline, settings, dissipation)? else { return Ok(None) };
-        let folds = self.folds(&grid)?;
-        Ok(Some((grid, folds)))
+        self.marched(outline, settings, dissipation)
     }
 
     fn take(&self, grid: Grid) -> Result<CudaGrid> {
@@ -251,11 +246,18 @@ impl GridBackend for CudaBackend {
     }
 
     fn gather(&self, grid: &CudaGrid, receivers: Receivers, host: Option<&mut Grid>) -> Result<()> {
-        if self.ranks.is_none() {
+        let Some(ranks) = &self.ranks else {
             return host.map_or(Ok(()), |host| self.fetch(grid, host));
-        }
-        let mut no_nodes = Grid::new(grid.columns.topology, 0, 0);
-        self.download_lines(grid, receivers, host.unwrap_or(&mut no_nodes))
+        };
+        let Columns { topology, own, count, ni, .. } = &grid.columns;
+        let mut no_nodes = Grid::new(*topology, 0, 0);
+        let host = host.unwrap_or(&mut no_nodes);
+        let first = if own.is_empty() { 0 } else { grid.columns.place(own.start) };
+        let (all, of) = (ranks.ranges(own)?, (&grid.nodes()[..], (grid.nj, *count), first));
+        self.gather_lines(ranks, of, &all, receivers, |k, line, columns, values| {
+            let nodes = if k == 0 { &mut host.x } else { &mut host.y };
+            nodes[line * ni..][columns].copy_from_slice(values);
+        })
     }
 
     fn placed(&self, grid: &CudaGrid, shift: [f64; 2], scale: f64) -> Result<CudaGrid> {
