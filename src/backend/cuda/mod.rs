@@ -45,7 +45,7 @@ pub use self::{
         AbortFlag, Communicator, HostTransport, PeerCommunicator, RANK_TIMEOUT, RankMessage,
         connect, run_ranks,
     },
-    csr::{CudaCsr, LevelLaunch, RowChunks, border_lanes, level_launches, row_lanes},
+    csr::{CudaCsr, RowChunks, border_lanes, level_launches, row_lanes},
     device::{Buffer, Device, Watch, WatchedDevice},
     grid::{CudaElliptic, CudaGrid},
     group::{Group, GroupMember},

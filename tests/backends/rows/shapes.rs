@@ -53,6 +53,5 @@ fn runs_of_small_levels_share_a_launch() {
 
     let launches = level_launches(&starts);
 
-    let found: Vec<_> = launches.into_iter().map(|l| (l.levels, l.blocks)).collect();
-    assert_eq!(found, [(0..2, 1), (2..3, 5), (3..4, 1), (4..5, 16), (5..6, 1)]);
+    assert_eq!(launches, [(0..2, 1), (2..3, 5), (3..4, 1), (4..5, 16), (5..6, 1)]);
 }

@@ -10,7 +10,7 @@ mod triangle;
 
 pub use self::halo::border_lanes;
 pub use self::product::RowChunks;
-pub use self::triangle::{LevelLaunch, level_launches, row_lanes};
+pub use self::triangle::{level_launches, row_lanes};
 
 pub(super) use self::eliminated::EliminationPattern;
 pub(super) use self::rows::RowFactors;

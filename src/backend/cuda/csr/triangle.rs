@@ -123,7 +123,7 @@ pub(super) struct FactorTriangle<T> {
     pub(super) values: Buffer<T>,
     /// Lanes that take a row together.
     pub(super) lanes: usize,
-    pub(super) launches: Vec<LevelLaunch>,
+    pub(super) launches: Vec<(Range<u32>, u32)>,
 }
 
 impl<T: Real> FactorTriangle<T> {
@@ -212,9 +212,8 @@ impl<T: Real> FactorTriangle<T> {
         arguments: &[Argument],
     ) -> Result<()> {
         let Some(starts) = &self.order.levels else { return Ok(()) };
-        for LevelLaunch { levels, blocks } in &self.launches {
-            let (first, last) = (levels.start, levels.end);
-            let range = LevelRange { starts: starts.into(), first, last };
+        for (levels, blocks) in &self.launches {
+            let range = LevelRange { starts: starts.into(), first: levels.start, last: levels.end };
             let threads = if *blocks == 1 { MERGED } else { WIDE };
             let shape = LaunchShape::new(*blocks as usize, threads);
             launch!(backend => (kernel)[T, shape](arguments.to_vec(), range))?;
@@ -229,27 +228,19 @@ pub fn row_lanes(entries: usize) -> usize {
     if entries < LONG { 1 } else { LANES }
 }
 
-/// A launch that works on levels, several only in one block.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LevelLaunch {
-    /// Their numbers.
-    pub levels: Range<u32>,
-    /// Number of blocks.
-    pub blocks: u32,
-}
-
 /// A launch for each level of many rows, and one for each run of levels of few, which one block does faster
-/// than launches follow each other. `starts` is where each level starts, and the number of rows.
-pub fn level_launches(starts: &[u64]) -> Vec<LevelLaunch> {
-    let mut launches: Vec<LevelLaunch> = Vec::new();
+/// than launches follow each other: its levels, and its number of blocks. `starts` is where each level starts, and the
+/// number of rows.
+pub fn level_launches(starts: &[u64]) -> Vec<(Range<u32>, u32)> {
+    let mut launches: Vec<(Range<u32>, u32)> = Vec::new();
     for (level, ends) in (0..).zip(starts.windows(2)) {
         let rows = ends[1] - ends[0];
         // A level need not begin where a slice does.
         let wide = (rows + SLICE as u64).div_ceil(u64::from(WIDE)) as u32;
         let blocks = if rows <= u64::from(MERGED) { 1 } else { wide };
         match launches.last_mut() {
-            Some(last) if last.blocks == 1 && blocks == 1 => last.levels.end = level + 1,
-            _ => launches.push(LevelLaunch { levels: level..level + 1, blocks }),
+            Some((levels, 1)) if blocks == 1 => levels.end = level + 1,
+            _ => launches.push((level..level + 1, blocks)),
         }
     }
     launches
