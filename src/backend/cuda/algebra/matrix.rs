@@ -13,7 +13,7 @@ use crate::backend::cuda::launch::{LaunchShape, Result, kernels, launch};
 use crate::backend::error::{check_length, check_lengths};
 use crate::backend::matrices::check_product;
 use crate::backend::scalars::{LOG, SLOTS};
-use crate::backend::{DeviceError, Fused, LinearOperator, Product, Real, Update};
+use crate::backend::{DeviceError, Fused, LevelSize, LinearOperator, Product, Real, Update};
 use crate::sparse::{EllPattern, Structure};
 
 /// A matrix in ELL format in a GPU's memory: `values[k * stride + r]` is slot k of row r.
@@ -57,11 +57,11 @@ impl<T: Real> CudaMatrix<T> {
         Ok(Self { pattern: pattern.clone(), stride, values, halo })
     }
 
-    /// Points along xi and eta of a matrix by entries, and whether its rows close. Other matrices have no entries of
+    /// The size of the grid of a matrix by entries. Other matrices have no entries of
     /// which preconditioners could be made.
-    pub(crate) fn nine_points(&self) -> Result<(usize, usize, bool)> {
+    pub(crate) fn nine_points(&self) -> Result<LevelSize> {
         match self.pattern.structure() {
-            Structure::NinePoint { mi, mj, periodic } => Ok((mi, mj, periodic)),
+            Structure::NinePoint { mi, mj, periodic } => Ok(LevelSize { mi, mj, periodic }),
             _ => Err(DeviceError::NotInEll { what: "entries by the nine-point pattern" }),
         }
     }
@@ -89,9 +89,9 @@ impl<T: Real> CudaMatrix<T> {
                 } else {
                     kernels::multiply_ten_numbers
                 };
-                let send = |columns| self.launch_exchange(backend, (None, x), columns);
+                let send = |columns| self.launch_exchange(backend, [mi, mj], (None, x), columns);
                 let columns = self.send_columns(backend, send)?;
-                let grid = backend.grid_arguments(mi, mj, periodic);
+                let grid = backend.grid_arguments(LevelSize { mi, mj, periodic });
                 let arguments = (grid, own, from, count, add, &*y);
                 launch!(backend => (product)[T, shape](arguments))?;
                 let Some(ranks) = &backend.ranks else { return Ok(()) };
@@ -127,20 +127,19 @@ impl<T: Real> CudaMatrix<T> {
     fn launch_exchange(
         &self,
         backend: &CudaBackend,
+        points: [usize; 2],
         (d, x): (Option<&CudaVector<T>>, &CudaVector<T>),
         columns: HaloColumns,
     ) -> Result<()> {
-        let (Structure::NinePoint { mi, mj, .. } | Structure::TenNumbers { mi, mj, .. }, Some(_)) =
-            (self.pattern.structure(), &self.halo)
-        else {
+        if self.halo.is_none() {
             return Ok(());
-        };
+        }
         let of = ExchangedColumns {
             scale: d.map_or(Pointer::NULL, Pointer::from),
             edges: backend.edges(false),
-            ..outer_columns([mi, mj], x)
+            ..outer_columns(points, x)
         };
-        launch!(backend => exchange_columns[T, LaunchShape::threads(mj)](of, columns))
+        launch!(backend => exchange_columns[T, LaunchShape::threads(points[1])](of, columns))
     }
 }
 
@@ -168,11 +167,10 @@ impl<T: Real> LinearOperator<CudaBackend, T> for CudaMatrix<T> {
 
 impl<T: Real> InvertibleDiagonal<T> for CudaMatrix<T> {
     fn inverse_diagonal(&self, backend: &CudaBackend, d: &CudaVector<T>) -> Result<Option<usize>> {
-        let (mi, mj, periodic) = self.nine_points()?;
+        let grid = backend.grid_arguments(self.nine_points()?);
         check_length(d.len(), self.pattern.rows())?;
-        let arguments = (backend.grid_arguments(mi, mj, periodic), &self.values, d);
-        let (name, shape) = (kernels::inverse_diagonal, LaunchShape::threads(mi * mj));
-        backend.find_first::<T>(name, shape, arguments, 2)
+        let (name, shape) = (kernels::inverse_diagonal, LaunchShape::threads(d.len() / 2));
+        backend.find_first::<T>(name, shape, (grid, &self.values, d), 2)
     }
 
     fn scale_and_multiply(
@@ -183,21 +181,28 @@ impl<T: Real> InvertibleDiagonal<T> for CudaMatrix<T> {
         [z, y]: [&mut CudaVector<T>; 2],
         mut fused: Option<Fused<'_, CudaBackend, T>>,
     ) -> Result<()> {
-        let (mi, mj, periodic) = self.nine_points()?;
-        check_lengths(2 * mi * mj, [d, p, &*z, &*y].map(Buffer::len))?;
-        let [mi, mj, edges] = backend.grid_arguments(mi, mj, periodic);
+        let size = self.nine_points()?;
+        check_lengths(size.values(), [d, p, &*z, &*y].map(Buffer::len))?;
+        let [mi, mj, edges] = backend.grid_arguments(size);
         let (values, d_values) = ((&self.values).into(), d.into());
         let of = |columns| ScaledMatrix { mi, mj, edges, sums: 0, values, d: d_values, columns };
-        let update = fused.as_mut().and_then(|fused| {
-            let update = fused.update.take()?;
-            Some((&*fused.scalars, update))
-        });
+        let update = fused.as_mut().and_then(|fused| Some((&*fused.scalars, fused.update.take()?)));
+        if let Some((scalars, _)) = &update {
+            check_length(scalars.len(), SLOTS + LOG)?;
+        }
+        let shape = LaunchShape::elementwise(p.len() / 2);
         // The launch before the product sends, and the product receives.
         let columns = self.send_columns(backend, |columns| match update {
-            Some((scalars, update)) => {
-                backend.update_and_send(of(columns), scalars, update, p, [&*z, &*y])
+            Some((scalars, Update::Add(alpha, x))) => {
+                check_length(x.len(), p.len())?;
+                let of = (of(columns), scalars, &*p, factor(alpha), x);
+                launch!(backend => add_and_send[T, shape](of))
             }
-            None => self.launch_exchange(backend, (Some(d), p), columns),
+            Some((scalars, Update::Step(step))) => {
+                let step = step_vectors(&step, p, [&*z, &*y])?;
+                launch!(backend => step_and_send[T, shape](of(columns), scalars, step))
+            }
+            None => self.launch_exchange(backend, [size.mi, size.mj], (Some(d), p), columns),
         })?;
         if let Some(ranks) = &backend.ranks {
             ranks.finish_columns(columns)?;
@@ -222,8 +227,8 @@ impl<T: Real> InvertibleDiagonal<T> for CudaMatrix<T> {
 
 impl CudaBackend {
     /// The arguments by which a kernel knows the place of a row on the grid.
-    pub(crate) fn grid_arguments(&self, mi: usize, mj: usize, periodic: bool) -> [u32; 3] {
-        [mi as u32, mj as u32, self.edges(periodic)]
+    pub(crate) fn grid_arguments(&self, size: LevelSize) -> [u32; 3] {
+        [size.mi as u32, size.mj as u32, self.edges(size.periodic)]
     }
 
     /// Flags for the neighbours beyond the ends of the rows of the grid.
@@ -249,27 +254,5 @@ impl CudaBackend {
             neighbours,
             |columns| launch!(self => exchange_columns[T, shape](of, columns)),
         )
-    }
-
-    /// Does the update before a product by points of the grid, and sends the outer columns if there are neighbours.
-    pub(super) fn update_and_send<T: Real>(
-        &self,
-        of: ScaledMatrix,
-        scalars: &Buffer<f64>,
-        update: Update<'_, CudaVector<T>>,
-        p: &CudaVector<T>,
-        former: [&CudaVector<T>; 2],
-    ) -> Result<()> {
-        check_length(scalars.len(), SLOTS + LOG)?;
-        let shape = LaunchShape::elementwise(p.len() / 2);
-        match update {
-            Update::Add(alpha, x) => {
-                check_length(x.len(), p.len())?;
-                launch!(self => add_and_send[T, shape](of, scalars, p, factor(alpha), x))
-            }
-            Update::Step(step) => {
-                launch!(self => step_and_send[T, shape](of, scalars, step_vectors(&step, p, former)?))
-            }
-        }
     }
 }

@@ -6,7 +6,7 @@ use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::shared::{EntryTarget, SplitPattern};
 use crate::backend::cuda::launch::{LaunchShape, Result, launch};
-use crate::backend::{DeviceError, Incomplete, Real};
+use crate::backend::{DeviceError, Incomplete, LevelSize, Real};
 use crate::sparse::{
     Csr, Elimination, EllPattern, Graph, ROW_TILE, RowSets, Schedule, Sorted, colours,
 };
@@ -68,7 +68,7 @@ impl EliminationPattern {
         if u32::try_from(slots).is_err() {
             return Err(DeviceError::TooManyEntries { entries: slots });
         }
-        let (mi, mj, _) = a.nine_points()?;
+        let LevelSize { mi, mj, .. } = a.nine_points()?;
         let neighbours = backend.ranks.as_ref().map(|ranks| ranks.neighbours);
         let [before, after] = neighbours.unwrap_or_default();
         // A row at an edge of the band has the slots of a periodic one.

@@ -34,8 +34,6 @@ struct CudaCsrFactors<T> {
     entries: usize,
     /// Equal factors, with their rows in different orders.
     candidates: Vec<RowFactors<T>>,
-    /// The values of the matrix that was factored last.
-    values: Option<Arc<Buffer<T>>>,
     /// Ways to solve, the only one or the best one the first once that is `chosen`.
     trials: Vec<Trial>,
     chosen: bool,
@@ -86,7 +84,6 @@ impl<T: Real> CudaCsrFactors<T> {
             a,
             entries,
             candidates: vec![rows],
-            values: None,
             trials: vec![Trial::new(0, waiting)],
             chosen: !sorts_later && schedule != Schedule::Colours,
             sorts_later,
@@ -144,8 +141,7 @@ impl<T: Real> CudaCsrFactors<T> {
     }
 
     /// Adds the factors with their rows sorted by level to the candidates.
-    fn sort(&mut self, backend: &CudaBackend) -> Result<()> {
-        let Some(values) = &self.values else { return Ok(()) };
+    fn sort(&mut self, backend: &CudaBackend, values: &Buffer<T>) -> Result<()> {
         let mut rows = RowFactors::new(backend, self.a.clone(), self.kind, true)?;
         rows.adopt(backend, &self.candidates[0], values)?;
         self.candidates.push(rows);
@@ -186,7 +182,6 @@ impl<T: Real> Preconditioner<CudaBackend, T, CudaCsr<T>> for CudaCsrFactors<T> {
         for other in others {
             other.adopt(backend, &first[0], &a.values)?;
         }
-        self.values = Some(a.values.clone());
         if let Some(ranks) = &backend.ranks {
             bad = ranks.first_pivot(bad)?;
         }
@@ -196,7 +191,7 @@ impl<T: Real> Preconditioner<CudaBackend, T, CudaCsr<T>> for CudaCsrFactors<T> {
     fn apply(
         &mut self,
         backend: &CudaBackend,
-        _: &CudaCsr<T>,
+        a: &CudaCsr<T>,
         r: &CudaVector<T>,
         z: &mut CudaVector<T>,
     ) -> Result<()> {
@@ -206,7 +201,7 @@ impl<T: Real> Preconditioner<CudaBackend, T, CudaCsr<T>> for CudaCsrFactors<T> {
             return self.candidates[candidate].solve(backend, waiting, r, z);
         }
         if self.sorts_later && self.candidates.len() == 1 && self.trials[0].timed == 1 {
-            self.sort(backend)?;
+            self.sort(backend, &a.values)?;
         }
         self.solve_timed(backend, r, z)
     }

@@ -21,21 +21,21 @@ use self::pattern::CsrPattern;
 use self::product::RowProduct;
 use crate::backend::cuda::algebra::{CudaMatrix, CudaVector, InvertibleDiagonal, outer_columns};
 use crate::backend::cuda::backend::CudaBackend;
-use crate::backend::cuda::comm::Halo;
+use crate::backend::cuda::comm::{Halo, RankContext};
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::SLOTS_OF_POINT;
 use crate::backend::cuda::launch::shared::ExchangedColumns;
 use crate::backend::cuda::launch::{LaunchShape, Result, kernels, launch};
 use crate::backend::error::{check_length, check_lengths};
 use crate::backend::matrices::check_product;
-use crate::backend::{LinearOperator, MatrixFormat, Product, Real, SparseBackend};
+use crate::backend::{LevelSize, LinearOperator, MatrixFormat, Product, Real, SparseBackend};
 use crate::sparse::{Csr, EllPattern, RowPart, Structure};
 use std::sync::Arc;
 
 /// A matrix by rows in a GPU's memory.
 pub struct CudaCsr<T> {
     pattern: Arc<CsrPattern>,
-    values: Arc<Buffer<T>>,
+    values: Buffer<T>,
     product: RowProduct<T>,
     /// The couplings with rows of other ranks, of a part of a larger matrix.
     halo: Option<Box<RowHalo<T>>>,
@@ -134,30 +134,29 @@ impl SparseBackend for CudaBackend {
         }
         let [before, after] = skipped;
         let kept = (before as u64, (x.len() - before - after) as u64);
-        let of = (self.grid_arguments(mi, mj, periodic), &a.values, walls.bits(), &b.values);
+        let grid = self.grid_arguments(LevelSize { mi, mj, periodic });
+        let of = (grid, &a.values, walls.bits(), &b.values);
         launch!(self => multiply_with_walls[T, LaunchShape::threads(mi * mj)](of, x, kept, &*y))
     }
 
     fn transpose<T: Real>(&self, a: &CudaMatrix<T>, t: &mut CudaMatrix<T>) -> Result<()> {
-        let (mi, mj, periodic) = a.nine_points()?;
+        let size = a.nine_points()?;
+        let LevelSize { mi, mj, .. } = size;
         check_length(t.pattern.rows(), a.pattern.rows())?;
-        let grid = self.grid_arguments(mi, mj, periodic);
-        let halo = match &self.ranks {
-            Some(ranks) => {
-                let halo = Halo::<T>::new(&self.device, 2 * SLOTS_OF_POINT * mj)?;
-                let of = ExchangedColumns {
-                    plane: a.stride as u64,
-                    planes: SLOTS_OF_POINT as u32,
-                    edges: self.edges(false),
-                    ..outer_columns([mi, mj], &a.values)
-                };
-                self.exchange_columns(&halo, ranks.neighbours, of)?;
-                Some(halo)
-            }
-            None => None,
+        let received = |ranks: &RankContext| -> Result<Halo<T>> {
+            let halo = Halo::new(&self.device, 2 * SLOTS_OF_POINT * mj)?;
+            let of = ExchangedColumns {
+                plane: a.stride as u64,
+                planes: SLOTS_OF_POINT as u32,
+                edges: self.edges(false),
+                ..outer_columns([mi, mj], &a.values)
+            };
+            self.exchange_columns(&halo, ranks.neighbours, of)?;
+            Ok(halo)
         };
-        launch!(self => transpose_nine_point[T, LaunchShape::threads(mi * mj)](grid,
-            &a.values, halo.as_ref().map(|halo| &halo.received), &t.values))
+        let halo = self.ranks.as_ref().map(received).transpose()?;
+        launch!(self => transpose_nine_point[T, LaunchShape::threads(mi * mj)](
+            self.grid_arguments(size), &a.values, halo.as_ref().map(|halo| &halo.received), &t.values))
     }
 
     fn entries<T: Real>(&self, numbers: &CudaMatrix<T>, entries: &mut CudaMatrix<T>) -> Result<()> {
@@ -165,7 +164,7 @@ impl SparseBackend for CudaBackend {
             return Ok(());
         };
         check_length(entries.pattern.rows(), numbers.pattern.rows())?;
-        let grid = self.grid_arguments(mi, mj, periodic);
+        let grid = self.grid_arguments(LevelSize { mi, mj, periodic });
         launch!(self => entries_of_ten_numbers[T, LaunchShape::threads(mi * mj)](grid,
             &numbers.values, &entries.values))
     }
@@ -173,6 +172,6 @@ impl SparseBackend for CudaBackend {
     fn csr<T: Real>(&self, a: &Csr, format: MatrixFormat) -> Result<CudaCsr<T>> {
         let (pattern, values) = CsrPattern::with_values(self, a)?;
         let product = RowProduct::new(self, a, format, (&pattern, &values))?;
-        Ok(CudaCsr { pattern: Arc::new(pattern), values: Arc::new(values), product, halo: None })
+        Ok(CudaCsr { pattern: Arc::new(pattern), values, product, halo: None })
     }
 }

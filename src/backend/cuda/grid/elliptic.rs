@@ -149,8 +149,7 @@ impl EllipticBackend for CudaBackend {
 
     fn load_state(&self, state: &mut CudaElliptic, u: &CudaVector<f64>) -> Result<()> {
         check_length(u.len(), state.size.values())?;
-        let LevelSize { mi, mj, periodic } = state.size;
-        let own = self.grid_arguments(mi, mj, periodic);
+        let own = self.grid_arguments(state.size);
         launch!(self => load_state[f64, LaunchShape::threads(state.points())](own, state.shift,
             state.shared(), u))?;
         // Neighbouring bands have the outer columns of the frame.
@@ -230,15 +229,13 @@ impl EllipticBackend for CudaBackend {
         state.size.check_matrices(&a.pattern, b.as_ref().map(|b| &b.pattern))?;
         // A Newton step begins.
         self.device.align()?;
-        let LevelSize { mi, mj, periodic } = state.size;
-        let own = self.grid_arguments(mi, mj, periodic);
         let shape = LaunchShape::threads(state.points());
         let of = (state.shared(), &a.values);
         match a.pattern.structure() {
             Structure::TenNumbers { .. } => {
                 launch!(self => jacobian_by_ten_numbers[T, shape](state.extents(), of))?;
             }
-            _ => launch!(self => jacobian[T, shape](own, of))?,
+            _ => launch!(self => jacobian[T, shape](self.grid_arguments(state.size), of))?,
         }
         let (Some(_), Some(b)) = (&state.amplitudes[0], b) else { return Ok(()) };
         launch!(self => wall_columns[T, shape](state.extents(), state.shared(), &b.values))

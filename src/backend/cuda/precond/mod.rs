@@ -15,7 +15,8 @@ use crate::backend::cuda::launch::{LaunchShape, Result, kernels, launch};
 use crate::backend::error::{check_length, check_lengths};
 use crate::backend::matrices::{Identity, OfEntries};
 use crate::backend::{
-    Algebraic, Backend, DeviceError, Incomplete, Preconditioner, Real, SolverError, SparseMatrix,
+    Algebraic, Backend, DeviceError, Incomplete, LevelSize, Preconditioner, Real, SolverError,
+    SparseMatrix,
 };
 use crate::sparse::{Schedule, Structure, TILE};
 use std::sync::Arc;
@@ -29,7 +30,7 @@ impl<T: Real> SparseMatrix<CudaBackend, T> for CudaMatrix<T> {
         if let Structure::TenNumbers { mi, mj, periodic } = self.pattern.structure() {
             return Ok(Box::new(OfEntries::new(backend, (mi, mj, periodic), kind)?));
         }
-        let (mi, mj, periodic) = self.nine_points()?;
+        let size = self.nine_points()?;
         Ok(match kind {
             Algebraic::None => Box::new(Identity),
             Algebraic::Jacobi => {
@@ -44,9 +45,9 @@ impl<T: Real> SparseMatrix<CudaBackend, T> for CudaMatrix<T> {
             Algebraic::Factors { kind, schedule: Schedule::Auto | Schedule::Tiles, .. }
                 if kind.diagonal_only() =>
             {
-                let tiles = mi.div_ceil(TILE) * mj.div_ceil(TILE);
+                let tiles = size.mi.div_ceil(TILE) * size.mj.div_ceil(TILE);
                 let values = backend.zeros(tiles * 2 * TILE * TILE * TILE_ENTRIES)?;
-                Box::new(TileFactors { mi, mj, periodic, tiles, values })
+                Box::new(TileFactors { size, tiles, values })
             }
             Algebraic::Factors { kind, schedule, .. } => {
                 let a = Arc::new(EliminationPattern::of_ell(backend, self, schedule)?);
@@ -94,11 +95,9 @@ impl<T: Real> Preconditioner<CudaBackend, T, CudaMatrix<T>> for EllFactors<T> {
 /// Values of a tile with a frame of one point, two a point.
 const FRAME_VALUES: usize = 2 * (TILE + 2) * (TILE + 2);
 
-/// DILU of the nine-point pattern within tiles of `mi` × `mj` points: one launch, one warp per tile.
+/// DILU of the nine-point pattern within tiles of the points: one launch, one warp per tile.
 pub(super) struct TileFactors<T> {
-    mi: usize,
-    mj: usize,
-    periodic: bool,
+    size: LevelSize,
     tiles: usize,
     values: Buffer<T>,
 }
@@ -112,8 +111,8 @@ impl<T: Real> TileFactors<T> {
 
 impl<T: Real> Preconditioner<CudaBackend, T, CudaMatrix<T>> for TileFactors<T> {
     fn update(&mut self, backend: &CudaBackend, a: &CudaMatrix<T>) -> Result<(), SolverError> {
-        check_length(a.pattern.rows(), 2 * self.mi * self.mj)?;
-        let grid = backend.grid_arguments(self.mi, self.mj, self.periodic);
+        check_length(a.pattern.rows(), self.size.values())?;
+        let grid = backend.grid_arguments(self.size);
         let (shape, arguments) = (self.shape(), (grid, self.tiles as u64, &a.values, &self.values));
         let bad = backend.find_first::<T>(kernels::factor_tiles, shape, arguments, 2)?;
         checked(Incomplete::Dilu.name(), bad)
@@ -126,8 +125,8 @@ impl<T: Real> Preconditioner<CudaBackend, T, CudaMatrix<T>> for TileFactors<T> {
         r: &CudaVector<T>,
         z: &mut CudaVector<T>,
     ) -> Result<()> {
-        check_lengths(2 * self.mi * self.mj, [r.len(), z.len()])?;
-        let (mi, mj) = (self.mi as u32, self.mj as u32);
+        check_lengths(self.size.values(), [r.len(), z.len()])?;
+        let (mi, mj) = (self.size.mi as u32, self.size.mj as u32);
         launch!(backend => solve_tiles[T, self.shape()](mi, mj, self.tiles as u64, &self.values, r,
             &*z))
     }
@@ -175,14 +174,14 @@ impl MemoryEstimate {
     /// Bytes of the GPU's memory.
     pub fn bytes(&self) -> usize {
         let points = self.points;
-        let stored = match self.preconditioner {
-            PreconditionerStorage::Diagonal => points * 2 * self.value,
+        let (stored, field) = match self.preconditioner {
+            PreconditionerStorage::Diagonal => (points * 2 * self.value, ENTRIES),
             // 26 entries, and at most as many of tiles that reach over the rim.
-            PreconditionerStorage::Tiles => points * 2 * 26 * self.value,
+            PreconditionerStorage::Tiles => (points * 2 * 26 * self.value, ENTRIES),
             // 26 entries of the eliminated matrix with their columns and sources, again by triangles, and
             // the products of one; pivots and intermediate vectors, and both orders of the rows.
             PreconditionerStorage::Factors => {
-                points * (26 * (12 + 5 * self.value / 2) + 8 * self.value + 96)
+                (points * (26 * (12 + 5 * self.value / 2) + 8 * self.value + 96), ENTRIES)
             }
             // Rows are padded. A point has the operator, wall terms, inverse pivots of closed xi-lines, right side and
             // solution.
@@ -192,12 +191,8 @@ impl MemoryEstimate {
                 let coarse = (1..).take_while(|level| columns >> level > 1 && rows >> level > 0);
                 let values = |stored: usize| stored + WALL_VALUES + 8 + 4;
                 let below = values(FULL_STORAGE) * coarse.map(padded).sum::<usize>();
-                4 * (values(COMPACT_STORAGE) * padded(0) + below)
+                (4 * (values(COMPACT_STORAGE) * padded(0) + below), NUMBERS)
             }
-        };
-        let field = match self.preconditioner {
-            PreconditionerStorage::Hierarchy => NUMBERS,
-            _ => ENTRIES,
         };
         points * (8 * DOUBLES + (VALUES + field) * self.value) + stored + FIXED
     }
