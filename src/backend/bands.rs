@@ -71,7 +71,7 @@ impl Bands {
     }
 
     /// Whether the first and the last band are neighbours.
-    pub fn periodic(&self) -> bool {
+    pub(crate) fn periodic(&self) -> bool {
         self.periodic
     }
 
@@ -81,19 +81,19 @@ impl Bands {
     }
 
     /// Width of all bands but the last, and of the widest.
-    pub fn widths(&self) -> [usize; 2] {
+    pub(crate) fn widths(&self) -> [usize; 2] {
         let last = self.of(self.ranks() - 1).len();
         [self.starts[1], last.max(self.starts[1])]
     }
 
     /// Whether there is a band before and after that of `rank`.
-    pub fn neighbours(&self, rank: usize) -> [bool; 2] {
+    pub(crate) fn neighbours(&self, rank: usize) -> [bool; 2] {
         [self.periodic || rank > 0, self.periodic || rank + 1 < self.ranks()]
     }
 
     /// The nodes of a line along i that the rank has of its own: those of its columns; at the ends of the
     /// line the nodes that are not unknown too, of a periodic line the last one, which repeats the first.
-    pub fn nodes(&self, rank: usize) -> Range<usize> {
+    pub(crate) fn nodes(&self, rank: usize) -> Range<usize> {
         let (columns, last) = (self.of(rank), rank + 1 == self.ranks());
         let frame = usize::from(!self.periodic);
         let start = if rank == 0 { 0 } else { columns.start + frame };
@@ -117,7 +117,7 @@ impl Bands {
 
     /// These bands on a level of multigrid, where a seam with an odd number of points is cut.
     #[must_use]
-    pub fn on_level(&self) -> Self {
+    pub(crate) fn on_level(&self) -> Self {
         Self { starts: self.starts.clone(), periodic: self.coupled() }
     }
 
@@ -126,7 +126,7 @@ impl Bands {
     }
 
     /// The unknowns of a band among those of all columns, two a point.
-    pub fn part_of_state(&self, rank: usize, state: &[f64]) -> Vec<f64> {
+    pub(crate) fn part_of_state(&self, rank: usize, state: &[f64]) -> Vec<f64> {
         let (row, columns) = (2 * self.columns(), self.of(rank));
         let own = 2 * columns.start..2 * columns.end;
         state.chunks(row).flat_map(|row| &row[own.clone()]).copied().collect()

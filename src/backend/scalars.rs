@@ -48,7 +48,7 @@ impl Coefficient {
     }
 
     /// The value for these slots.
-    pub fn value(&self, slots: &[f64]) -> f64 {
+    pub(crate) fn value(&self, slots: &[f64]) -> f64 {
         let product = |[a, b]: [Slot; 2]| slots[usize::from(a)] * slots[usize::from(b)];
         self.factor * product(self.over) / product(self.under)
     }

@@ -184,9 +184,9 @@ impl CudaBackend {
         Ok([cut(&grid.x)?, cut(&grid.y)?])
     }
 
-    /// The columns of all ranks of at most two arrays, `[lines][stride]`, at the receivers: `put(k, line, columns, values)`
-    /// gets the values of array k in some columns of a line. A rank's own are those from `first` on, and `columns` of
-    /// the whole, by rank. All ranks must call.
+    /// The columns of all ranks of at most two arrays, `[lines][stride]`, at the receivers: `put(k, line, columns,
+    /// values)` gets the values of array k in some columns of a line. A rank's own are those from `first` on, and
+    /// `columns` of the whole, by rank. All ranks must call.
     pub(super) fn gather_lines(
         &self,
         ranks: &RankContext,
