@@ -7,13 +7,12 @@ use gridgen::sparse::{
     colours as colours_of, reverse_cuthill_mckee,
 };
 
+use crate::general::matrices::changed;
+use crate::rows::patterns::convection;
+
 /// A matrix with ones in these columns of each row.
 fn ones<R: IntoIterator<Item = usize>>(rows: impl IntoIterator<Item = R>) -> Csr {
     Csr::from_rows(rows.into_iter().map(|row| row.into_iter().map(|column| (column, 1.0))))
-}
-
-fn columns(pattern: &EllPattern, row: usize) -> Vec<usize> {
-    pattern.row(row).map(|(_, column)| column).collect()
 }
 
 #[test]
@@ -27,24 +26,12 @@ fn an_interior_row_has_thirteen_rising_columns_and_rim_rows_are_shorter() {
     let pattern = EllPattern::nine_point(5, 4, false);
     let row = 2 * (2 * 5 + 2);
 
-    let columns = columns(&pattern, row);
+    let columns: Vec<usize> = pattern.row(row).map(|(_, column)| column).collect();
 
     assert_eq!((columns.len(), columns[6]), (13, row));
     assert!(columns.is_sorted());
     // The row of the corner has C, E, N, NE of its own variable and E, N of the other.
     assert_eq!(pattern.row(0).count(), 6);
-}
-
-#[test]
-fn the_pattern_is_symmetric() {
-    for periodic in [false, true] {
-        let pattern = EllPattern::nine_point(6, 4, periodic);
-        for row in 0..pattern.rows() {
-            for (_, column) in pattern.row(row) {
-                assert!(pattern.row(column).any(|(_, c)| c == row), "({row}, {column})");
-            }
-        }
-    }
 }
 
 #[test]
@@ -119,21 +106,13 @@ fn bandwidth(a: &Csr) -> usize {
     (0..a.rows()).flat_map(row).max().unwrap_or(0)
 }
 
-/// Five-point differences on an m × n grid whose rows are numbered in strides of 7.
+/// Two of the five-point differences on an m × n grid, the rows in strides of 7.
 fn shuffled(m: usize, n: usize) -> Csr {
-    let number = |i: usize, j: usize| (j * m + i) * 7 % (m * n);
-    let mut rows = vec![Vec::new(); m * n];
-    for (i, j) in (0..n).flat_map(|j| (0..m).map(move |i| (i, j))) {
-        let row = &mut rows[number(i, j)];
-        row.push((number(i, j), 4.0));
-        if i > 0 {
-            row.push((number(i - 1, j), -1.0));
-        }
-        if j + 1 < n {
-            row.push((number(i, j + 1), -2.0));
-        }
-    }
-    Csr::from_rows(rows.into_iter())
+    let kept = |row, column, value| {
+        (column == row || column + 1 == row || column == row + m).then_some(value)
+    };
+    let order: Vec<u32> = (0..m * n).map(|k| (k * 7 % (m * n)) as u32).collect();
+    changed(&convection(m, n, 0.0), kept).permuted(&order)
 }
 
 #[test]
@@ -187,16 +166,12 @@ fn starts(lengths: &[usize], ranks: usize) -> Vec<usize> {
 }
 
 #[test]
-fn blocks_have_about_as_many_entries_each() {
+fn blocks_have_about_as_many_entries_each_and_a_row_even_if_one_is_heavy() {
     assert_eq!(starts(&[1; 9], 3), [0, 3, 6, 9]);
     // The total work is 22, with rows of 6, 1, 1, …
     assert_eq!(starts(&[5, 0, 0, 0, 1, 1, 1, 1, 1, 1], 2), [0, 5, 10]);
     assert_eq!(starts(&[0, 0, 0, 0, 0, 6], 2), [0, 5, 6]);
     assert_eq!(starts(&[0; 6], 2), [0, 3, 6]);
-}
-
-#[test]
-fn every_block_has_a_row_even_if_one_row_is_heavy() {
     assert_eq!(starts(&[4, 0, 0, 0], 4), [0, 1, 2, 3, 4]);
     assert_eq!(starts(&[0, 0, 0, 4], 3), [0, 2, 3, 4]);
     let few = RowBlocks::new(ones([vec![0]]).pattern(), 2);

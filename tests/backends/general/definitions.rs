@@ -1,7 +1,7 @@
 //! Incomplete factors agree with their definitions.
 
 use super::matrices::{
-    Factored, KINDS, SAME, convection, dense, difference, factored, mirrored, random,
+    Factored, KINDS, SAME, changed, convection, dense, difference, factored, mirrored, random,
 };
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
 use gridgen::backend::{Incomplete, LevelSize};
@@ -58,9 +58,7 @@ proptest! {
     #[test]
     fn the_upper_triangle_of_a_symmetric_matrix_is_not_read(a in random()) {
         let r = vec![1.0; a.rows()];
-        let spoilt = Csr::from_rows((0..a.rows()).map(|row| {
-            a.row(row).map(|(c, v)| (c, if c > row { f64::NAN } else { v })).collect::<Vec<_>>()
-        }));
+        let spoilt = changed(&a, |row, c, v| Some(if c > row { f64::NAN } else { v }));
         for kind in [Incomplete::Dic, Incomplete::Ic0] {
             for schedule in [Schedule::Levels, Schedule::Colours, Schedule::Tiles] {
                 let mut factors = factored(&spoilt, kind, schedule);
@@ -93,9 +91,7 @@ fn factors_in_ell_format_have_the_bits_of_those_by_rows() {
 #[test]
 fn a_shift_scales_the_diagonal_before_the_elimination() {
     let a = convection(4);
-    let shifted = Csr::from_rows((0..a.rows()).map(|row| {
-        a.row(row).map(|(c, v)| (c, if c == row { 1.25 * v } else { v })).collect::<Vec<_>>()
-    }));
+    let shifted = changed(&a, |row, c, v| Some(if c == row { 1.25 * v } else { v }));
     let r = vec![1.0; a.rows()];
     for kind in KINDS {
         let mut factors = Factored::analysed(&a, kind, Schedule::Levels, 0.25);

@@ -8,6 +8,7 @@ use gridgen::backend::{
 use gridgen::sparse::{Csr, Schedule};
 use nalgebra::DMatrix;
 use proptest::prelude::*;
+use support::linear::{Matrix, columns};
 
 pub(crate) use crate::rows::patterns::{difference, times};
 
@@ -29,29 +30,21 @@ pub(crate) fn random() -> impl Strategy<Value = Csr> {
             dense[(row, column)] = value;
         }
         for k in 0..n {
-            let sum = |values: &[f64]| values.iter().map(|v| v.abs()).sum::<f64>();
-            let (row, column) = (dense.row(k).into_owned(), dense.column(k).into_owned());
-            dense[(k, k)] = 1.0 + sum(row.as_slice()) + sum(column.as_slice());
+            dense[(k, k)] = 1.0 + dense.row(k).lp_norm(1) + dense.column(k).lp_norm(1);
         }
-        sparse(&dense)
+        Matrix::<f64>::of(n, |row, column| dense[(row, column)]).rows
     })
 }
 
-pub(crate) fn sparse(dense: &DMatrix<f64>) -> Csr {
-    let row = |row: usize| (0..dense.ncols()).map(move |column| (column, dense[(row, column)]));
-    Csr::from_rows(
-        (0..dense.nrows()).map(|k| row(k).filter(|&(_, v)| v != 0.0).collect::<Vec<_>>()),
-    )
+pub(crate) fn dense(a: &Csr) -> DMatrix<f64> {
+    columns(a.rows(), |unit| times(a, unit))
 }
 
-pub(crate) fn dense(a: &Csr) -> DMatrix<f64> {
-    let mut dense = DMatrix::zeros(a.rows(), a.rows());
-    for row in 0..a.rows() {
-        for (column, value) in a.row(row) {
-            dense[(row, column)] = value;
-        }
-    }
-    dense
+/// The matrix with this value of each entry at (row, column), or without it.
+pub(crate) fn changed(a: &Csr, value: impl Fn(usize, usize, f64) -> Option<f64>) -> Csr {
+    let value = &value;
+    let row = |row| a.row(row).filter_map(move |(c, v)| Some((c, value(row, c, v)?)));
+    Csr::from_rows((0..a.rows()).map(row))
 }
 
 /// The symmetric matrix with the same entries on and left of the diagonal.

@@ -14,11 +14,8 @@ fn first_bad(a: &Csr, kind: Incomplete, schedule: Schedule) -> Option<BadPivot> 
 
 /// `a` with other entries in one row.
 fn replaced(a: &Csr, row: usize, entries: &[(usize, f64)]) -> Csr {
-    Csr::from_rows((0..a.rows()).map(
-        |k| {
-            if k == row { entries.to_vec() } else { a.row(k).collect() }
-        },
-    ))
+    let kept = |k| if k == row { entries.to_vec() } else { a.row(k).collect() };
+    Csr::from_rows((0..a.rows()).map(kept))
 }
 
 #[test]

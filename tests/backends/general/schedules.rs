@@ -1,6 +1,6 @@
 //! Schedules that apply the same M agree; the others apply the M that they define.
 
-use super::matrices::{Factored, KINDS, convection, difference, factored};
+use super::matrices::{Factored, KINDS, changed, convection, difference, factored};
 use gridgen::backend::Incomplete;
 use gridgen::sparse::{Csr, Graph, ROW_TILE, RowSets, Schedule, colours};
 use support::with_threads;
@@ -56,10 +56,7 @@ fn colours_are_levels_of_the_renumbered_matrix() {
 #[test]
 fn tiles_factorise_the_entries_within_them() {
     let a = convection(15);
-    let within = Csr::from_rows((0..a.rows()).map(|row| {
-        let kept = a.row(row).filter(|(column, _)| column / ROW_TILE == row / ROW_TILE);
-        kept.collect::<Vec<_>>()
-    }));
+    let within = changed(&a, |row, c, v| (c / ROW_TILE == row / ROW_TILE).then_some(v));
     let r: Vec<f64> = (0..a.rows()).map(|k| (k as f64).sin()).collect();
     assert!(within.values.len() < a.values.len());
     for kind in KINDS {

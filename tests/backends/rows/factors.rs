@@ -10,7 +10,7 @@ use gridgen::sparse::{Csr, RowBlocks, Schedule};
 use super::machine::Devices;
 use super::patterns::{convection, difference};
 use super::systems::{Machine, preconditioned};
-use crate::general::matrices::KINDS;
+use crate::general::matrices::{KINDS, changed};
 
 fn factors(kind: Incomplete, schedule: Schedule) -> Algebraic {
     Algebraic::Factors { kind, schedule, shift: 0.0 }
@@ -22,10 +22,8 @@ fn factors_drop_the_couplings_between_ranks() {
     let a = convection(7, 9, 0.2);
     let r: Vec<f64> = (0..a.rows()).map(|k| (k as f64).sin()).collect();
     let blocks = RowBlocks::new(a.pattern(), RANKS).unwrap();
-    let block = |row: &usize| (0..RANKS).find(|&rank| blocks.of(rank).contains(row)).unwrap();
-    let cut = Csr::from_rows((0..a.rows()).map(|row| {
-        a.row(row).filter(|(column, _)| block(column) == block(&row)).collect::<Vec<_>>()
-    }));
+    let block = |row| (0..RANKS).find(|&rank| blocks.of(rank).contains(&row)).unwrap();
+    let cut = changed(&a, |row, column, value| (block(column) == block(row)).then_some(value));
     for kind in KINDS {
         let on_cpu = CpuBackend.csr::<f64>(&cut, MatrixFormat::Csr).unwrap();
         let levels = factors(kind, Schedule::Levels);

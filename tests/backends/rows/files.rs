@@ -1,31 +1,22 @@
 //! Systems from files to files on several ranks.
 
-use std::fs;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use gridgen::backend::{Algebraic, DeviceError, Incomplete};
 use gridgen::error::{Error, ErrorClass, SystemError};
-use gridgen::formats::matrix_market::read_columns;
+use gridgen::formats::matrix_market::{read_columns, write_matrix};
 use gridgen::linear_system::{Reordering, SystemOptions, SystemOutcome, solve_system_on};
 use gridgen::sparse::{Csr, Schedule, TooFewRows};
 
 use super::machine::Devices;
 use super::patterns::{convection, times};
+use crate::general::matrices::changed;
 use support::fibers::{lost, mortal};
 
 /// Writes a matrix; the right-hand side is all ones, the files go to `out`.
 fn options(folder: &Path, a: &Csr) -> SystemOptions {
-    let path: PathBuf = folder.join("A.mtx");
-    let mut file = fs::File::create(&path).unwrap();
-    let (rows, entries) = (a.rows(), a.values.len());
-    writeln!(file, "%%MatrixMarket matrix coordinate real general\n{rows} {rows} {entries}")
-        .unwrap();
-    for row in 0..rows {
-        for (column, value) in a.row(row) {
-            writeln!(file, "{} {} {value:e}", row + 1, column + 1).unwrap();
-        }
-    }
+    let path = folder.join("A.mtx");
+    write_matrix(&path, a).unwrap();
     SystemOptions::new(path, folder.join("out"))
 }
 
@@ -66,8 +57,7 @@ fn a_system_is_read_solved_by_rows_and_written() {
 fn a_pivot_that_fails_on_any_rank_is_named_as_in_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let grid = convection(8, 11, 0.3);
-    let without = |row: usize| grid.row(row).filter(move |_| row != 70);
-    let a = Csr::from_rows((0..88).map(without));
+    let a = changed(&grid, |row, _, value| (row != 70).then_some(value));
     let options = options(folder.path(), &a);
 
     let (kind, schedule) = (Incomplete::Ilu0, Schedule::Auto);
