@@ -7,7 +7,7 @@ use gridgen::backend::cuda::{
 use gridgen::backend::{Coarsening, LevelSize, MultigridBackend};
 use gridgen::sparse::WalledSides;
 use std::sync::Arc;
-use support::fibers::{FiberDevice, Library};
+use support::fibers::{FiberDevice, Library, Order};
 use support::gpus::on_host;
 use support::stencil::{ten_numbers, wall_columns};
 
@@ -29,10 +29,10 @@ fn a_level_may_have_more_rows_than_a_launch_along_y() {
     let z = Buffer::<f32>::zeros(&device, (2 * mi * mj) as usize).unwrap();
     let layout = [mi | mj << 32, half];
     let arguments = [Argument::of_words(&layout), (&u).into(), (&z).into()];
-    let kernels = Library::load(&KernelFile::Level.text(), Width::Single);
+    let kernels = Library::load(Order(0), &KernelFile::Level.text(), Width::Single);
 
     let shape = LaunchShape::tiles(mi as usize, mj as usize);
-    kernels.launch("store_solution_single", shape, &arguments).unwrap();
+    kernels.launch(Order(0), "store_solution_single", shape, &arguments).unwrap();
 
     for (j, line) in on_host(&z).chunks(2 * mi as usize).enumerate() {
         let same = |i: u64| line[2 * i as usize].to_bits() == value(i, j).to_bits();

@@ -11,7 +11,7 @@ use support::gpus::on_host;
 
 static KERNELS: LazyLock<[Library; 2]> = LazyLock::new(|| {
     let text = include_str!("../support/fibers/header.cu");
-    [Order(0), Order::ADVERSE].map(|order| Library::load_for(order, text, Width::Double))
+    [Order(0), Order::ADVERSE].map(|order| Library::load(order, text, Width::Double))
 });
 
 fn block(threads: u32) -> LaunchShape {
@@ -28,7 +28,7 @@ fn filled<T: bytemuck::Pod>(
     let device: Arc<dyn Device> = Arc::new(FiberDevice::default());
     let buffer = Buffer::<T>::zeros(&device, n).unwrap();
     let library = &KERNELS[usize::from(order.yields())];
-    library.launch_in(order, name, shape, &[(&buffer).into()]).map(|()| on_host(&buffer))
+    library.launch(order, name, shape, &[(&buffer).into()]).map(|()| on_host(&buffer))
 }
 
 /// [`filled`] with counts, in the natural order.
@@ -95,7 +95,7 @@ fn faults_of_kernels_and_launches_are_found() {
         // There is one argument too few.
         ("places", block(32), Code::BadLaunch),
     ] {
-        let fault = KERNELS[0].launch(kernel, shape, &[]).unwrap_err();
+        let fault = KERNELS[0].launch(Order(0), kernel, shape, &[]).unwrap_err();
 
         assert_eq!(fault.code, code, "{kernel}: {}", fault.message);
         assert!(kernel != "skipped_barrier" || fault.message.contains("exited (1 of 64)"));

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use gridgen::backend::cuda::launch::{Argument, KernelFile, LaunchShape, Width};
 use gridgen::backend::cuda::{Buffer, Device};
 
-use support::fibers::{Code, FiberDevice, Library};
+use support::fibers::{Code, FiberDevice, Library, Order};
 
 /// A row that waits for itself, by single lanes, and by the whole warp if it is long.
 #[test]
 fn a_row_that_waits_without_end_fails_its_launch() {
     // Waits end after a few polls.
     let text = format!("#define MOST_POLLS 50u\n{}", KernelFile::Order.text());
-    let library = Library::load(&text, Width::Double);
+    let library = Library::load(Order(0), &text, Width::Double);
     for length in [1, 1000] {
         let device: Arc<dyn Device> = Arc::new(FiberDevice::default());
         let buffer = |values: &[u32]| Buffer::from_host(&device, values).unwrap();
@@ -26,7 +26,8 @@ fn a_row_that_waits_without_end_fails_its_launch() {
             Argument::of_words(&[zeros.address_of(1)]),
         ];
 
-        let fault = library.launch("level_rows", LaunchShape::new(1, 32), &arguments).unwrap_err();
+        let shape = LaunchShape::new(1, 32);
+        let fault = library.launch(Order(0), "level_rows", shape, &arguments).unwrap_err();
 
         assert_eq!(fault.code, Code::Trapped, "{length}");
     }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::matrices::{convection, difference, random};
+use super::matrices::{changed, convection, difference, random};
 use gridgen::backend::cuda::launch::{Argument, KernelFile, LaunchShape, Width};
 use gridgen::backend::cuda::{Buffer, Device};
 use gridgen::sparse::{Pattern, RowSets, Triangle, levels};
 use proptest::prelude::*;
-use support::fibers::{FiberDevice, Library};
+use support::fibers::{FiberDevice, Library, Order};
 use support::gpus::on_host;
 
 const SOURCE: &str = include_str!("exercises.rs");
@@ -82,26 +82,22 @@ fn several_threads_a_row_solve_level_by_level() {
     let text = document();
     let kernel = text.split("```cuda\n").nth(1).unwrap().split("```").next().unwrap();
     // A module with the shared text and the kernel alone.
-    let library = Library::load(&format!("{}{kernel}", KernelFile::RowHalo.text()), Width::Double);
+    let text = format!("{}{kernel}", KernelFile::RowHalo.text());
+    let library = Library::load(Order(0), &text, Width::Double);
     let a = convection(6);
-    let lower = |row: usize| a.row(row).filter(move |&(column, _)| column < row);
+    let lower = changed(&a, |row, column, value| (column < row).then_some(value));
     let mut expected: Vec<f64> = (0..a.rows()).map(|row| (row as f64).sin()).collect();
     let r = expected.clone();
     for row in 0..a.rows() {
-        expected[row] -= lower(row).map(|(column, value)| value * expected[column]).sum::<f64>();
+        expected[row] -=
+            lower.row(row).map(|(column, value)| value * expected[column]).sum::<f64>();
     }
     let device: Arc<dyn Device> = Arc::new(FiberDevice::default());
-    let mut row_start = vec![0_u32];
-    for row in 0..a.rows() {
-        row_start.push(row_start[row] + lower(row).count() as u32);
-    }
-    let entries = || (0..a.rows()).flat_map(lower);
-    let columns: Vec<u32> = entries().map(|(column, _)| column as u32).collect();
-    let values: Vec<f64> = entries().map(|(_, value)| value).collect();
+    let row_start: Vec<u32> = lower.row_start.iter().map(|&start| start as u32).collect();
     let sets = RowSets::by_number(&levels(a.pattern(), Triangle::Lower));
-    let [order, row_start, columns] =
-        [sets.rows(), &row_start, &columns].map(|host| Buffer::from_host(&device, host).unwrap());
-    let [values, r] = [&values, &r].map(|host| Buffer::from_host(&device, host).unwrap());
+    let [order, row_start, columns] = [sets.rows(), &row_start, &lower.columns]
+        .map(|host| Buffer::from_host(&device, host).unwrap());
+    let [values, r] = [&lower.values, &r].map(|host| Buffer::from_host(&device, host).unwrap());
     for lanes in [1_u32, 2, 8, 32] {
         let y = Buffer::<f64>::zeros(&device, a.rows()).unwrap();
 
@@ -111,7 +107,8 @@ fn several_threads_a_row_solve_level_by_level() {
             let vectors = [&values, &r, &y].map(Argument::from);
             let arguments = [numbers, pattern, vectors].concat();
             let blocks = (ends[1] - ends[0]).div_ceil(64 / lanes as usize);
-            library.launch("solve_level", LaunchShape::new(blocks, 64), &arguments).unwrap();
+            let shape = LaunchShape::new(blocks, 64);
+            library.launch(Order(0), "solve_level", shape, &arguments).unwrap();
         }
 
         assert!(difference(&on_host(&y), &expected) < 1e-13, "{lanes} lanes");

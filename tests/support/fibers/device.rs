@@ -61,7 +61,7 @@ fn library(kernel: DeviceKernel, order: Order) -> Arc<Library> {
         return library.clone();
     }
     // Other threads continue while this one compiles.
-    let library = Arc::new(Library::load_for(order, &key.0.text(), key.0.width));
+    let library = Arc::new(Library::load(order, &key.0.text(), key.0.width));
     loaded().entry(key).or_insert(library).clone()
 }
 
@@ -118,7 +118,7 @@ impl FiberDevice {
             }),
             Request::Launch(Launch { kernel, shape, arguments }) => {
                 let launched = self.library(*kernel);
-                let launched = launched.launch_in(self.order, kernel.name, *shape, arguments);
+                let launched = launched.launch(self.order, kernel.name, *shape, arguments);
                 if let Err(fault) = launched {
                     panic!("{kernel:?}: {:?}: {}", fault.code, fault.message);
                 }

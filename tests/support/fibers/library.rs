@@ -108,14 +108,9 @@ pub struct Library {
 }
 
 impl Library {
-    /// Compiles the text of a module, if necessary, and loads it.
-    pub fn load(text: &str, width: Width) -> Self {
-        Self::open(&compiled(text, width.c_type()), width)
-    }
-
-    /// Compiles and loads a module for launches in this order.
-    pub fn load_for(order: Order, text: &str, width: Width) -> Self {
-        Self::open(&compiled_for(order, text, width.c_type()), width)
+    /// Compiles the text of a module for launches in this order, if necessary, and loads it.
+    pub fn load(order: Order, text: &str, width: Width) -> Self {
+        Self::open(&compiled(order, text, width.c_type()), width)
     }
 
     /// Compiles a module and loads a copy with separate state: its kernels can run while those of other
@@ -123,7 +118,7 @@ impl Library {
     pub fn copy_for(order: Order, text: &str, width: Width) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let copy = folder.path().join("so");
-        fs::copy(compiled_for(order, text, width.c_type()), &copy).unwrap();
+        fs::copy(compiled(order, text, width.c_type()), &copy).unwrap();
         Self::open(&copy, width)
     }
 
@@ -174,18 +169,8 @@ impl Library {
         }
     }
 
-    /// Runs a kernel to its end. Addresses among the arguments must point to live memory.
+    /// Runs a kernel to its end in this order. Addresses among the arguments must point to live memory.
     pub fn launch(
-        &self,
-        name: &str,
-        shape: LaunchShape,
-        arguments: &[Argument],
-    ) -> Result<(), Fault> {
-        self.launch_in(Order(0), name, shape, arguments)
-    }
-
-    /// Runs a kernel in this order.
-    pub fn launch_in(
         &self,
         order: Order,
         name: &str,
@@ -258,14 +243,9 @@ fn argument_type(of: &str, real: &str) -> String {
     known.into_iter().find(|(rust, _)| *rust == of).map_or(of, |(_, cpp)| cpp).to_owned()
 }
 
-/// The shared library of a text, named by what it is made of. Different texts are compiled at the same
-/// time, and none twice.
-pub fn compiled(text: &str, real: &str) -> PathBuf {
-    compiled_for(Order(0), text, real)
-}
-
-/// The shared library of a text for launches in this order.
-fn compiled_for(order: Order, text: &str, real: &str) -> PathBuf {
+/// The shared library of a text for launches in this order, named by what it is made of. Different texts are
+/// compiled at the same time, and none twice.
+pub fn compiled(order: Order, text: &str, real: &str) -> PathBuf {
     let watched = order.yields();
     made("so", (watched, text, real), |folder, file| {
         let (source, object) = (folder.join("kernels.cpp"), folder.join("o"));

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use gridgen::backend::cuda::launch::ModuleKey;
 use rayon::prelude::*;
 
-use crate::fibers::compiled;
+use crate::fibers::{Order, compiled};
 use crate::scratch;
 
 const SOURCE: &str = include_str!("nvidia.cpp");
@@ -24,7 +24,7 @@ static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
         .into_par_iter()
         .map(|key| {
             let text = format!("{}\n{}", key.width.c_type(), key.text());
-            (text, compiled(&key.text(), key.width.c_type()))
+            (text, compiled(Order(0), &key.text(), key.width.c_type()))
         })
         .collect();
     let mut hasher = DefaultHasher::new();
