@@ -25,6 +25,7 @@ use gridgen::grid::initial::InitialMethod;
 use gridgen::grid::quality::folds;
 use gridgen::sparse::EllPattern;
 
+pub use support::linear::{to_device, to_host};
 use support::random::Random;
 use support::walls::WallPoints;
 
@@ -66,20 +67,6 @@ pub const SIZES: [(usize, usize); 8] =
 
 /// Height of the first cells of grids.
 pub const FIRST_CELL: f64 = 1e-3;
-
-/// Uploads a vector.
-pub fn to_device<S: Subject, T: Real>(subject: &S, host: &[T]) -> S::Vector<T> {
-    let mut v = subject.zeros(host.len()).unwrap();
-    subject.upload(host, &mut v).unwrap();
-    v
-}
-
-/// Downloads a vector of length `n`.
-pub fn to_host<S: Subject, T: Real>(subject: &S, v: &S::Vector<T>, n: usize) -> Vec<T> {
-    let mut host = vec![T::zero(); n];
-    subject.download(v, &mut host).unwrap();
-    host
-}
 
 /// Downloads a grid of the size of another one.
 pub fn grid_to_host<S: Subject>(subject: &S, nodes: &S::Grid, like: &Grid) -> Grid {

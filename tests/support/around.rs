@@ -5,6 +5,8 @@ use gridgen::backend::{
     Algebraic, Backend, Fused, Real, SparseBackend, SparseMatrix, Step, Update,
 };
 
+use super::linear::{to_device, to_host};
+
 /// Slots of the coefficients, which have the values ½ and −¾, and of the inner products.
 const COEFFICIENTS: [Slot; 2] = [FIRST, FIRST + 1];
 const SUMS: Slot = FIRST + 2;
@@ -41,11 +43,8 @@ impl Asked {
         start: &[Vec<T>; VECTORS],
         turns: usize,
     ) -> ([Vec<T>; VECTORS], [f64; 5]) {
-        let [mut p, mut z, mut y, x, r, u, h, w] = start.each_ref().map(|host| {
-            let mut v = backend.zeros(host.len()).unwrap();
-            backend.upload(host, &mut v).unwrap();
-            v
-        });
+        let [mut p, mut z, mut y, x, r, u, h, w] =
+            start.each_ref().map(|host| to_device(backend, host));
         let mut others = [x, r, u, h, w];
         let mut jacobi = a.preconditioner(backend, Algebraic::Jacobi).unwrap();
         jacobi.update(backend, a).unwrap();
@@ -55,10 +54,7 @@ impl Asked {
             jacobi.apply_and_multiply(backend, a, &mut p, &mut z, &mut y, around).unwrap();
         }
         let [x, r, u, h, w] = others;
-        let mut vectors = start.clone();
-        for (host, v) in vectors.iter_mut().zip([p, z, y, x, r, u, h, w]) {
-            backend.download(&v, host).unwrap();
-        }
+        let vectors = [p, z, y, x, r, u, h, w].map(|v| to_host(backend, &v, start[0].len()));
         let mut slots = [0.0; SLOTS + LOG];
         scalars::read(backend, &scalars, &mut slots).unwrap();
         (vectors, std::array::from_fn(|k| slots[usize::from(SUMS) + k]))

@@ -140,19 +140,31 @@ impl<T: Real> Preconditioner<CpuBackend, T, Matrix<T>> for Counted<T> {
     }
 }
 
+/// Uploads a vector.
+pub fn to_device<B: Backend, T: Real>(backend: &B, host: &[T]) -> B::Vector<T> {
+    let mut v = backend.zeros(host.len()).unwrap();
+    backend.upload(host, &mut v).unwrap();
+    v
+}
+
+/// Downloads a vector of length `n`.
+pub fn to_host<B: Backend, T: Real>(backend: &B, v: &B::Vector<T>, n: usize) -> Vec<T> {
+    let mut host = vec![T::zero(); n];
+    backend.download(v, &mut host).unwrap();
+    host
+}
+
 /// The matrix of an operator on `n` unknowns, column by column.
 pub fn dense<B: Backend, T: Real>(
     backend: &B,
     a: &impl LinearOperator<B, T>,
     n: usize,
 ) -> DMatrix<f64> {
-    let [mut x, mut y] = [(); 2].map(|()| backend.zeros::<T>(n).unwrap());
+    let mut y = backend.zeros::<T>(n).unwrap();
     columns(n, |unit| {
-        let mut host: Vec<T> = unit.iter().copied().map(T::narrow).collect();
-        backend.upload(&host, &mut x).unwrap();
-        a.apply(backend, &x, &mut y).unwrap();
-        backend.download(&y, &mut host).unwrap();
-        host.into_iter().map(T::widen).collect()
+        let x: Vec<T> = unit.iter().copied().map(T::narrow).collect();
+        a.apply(backend, &to_device(backend, &x), &mut y).unwrap();
+        to_host(backend, &y, n).into_iter().map(T::widen).collect()
     })
 }
 
@@ -218,9 +230,8 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> Preconditioner<B, T, A> for E
         r: &B::Vector<T>,
         z: &mut B::Vector<T>,
     ) -> Result<(), DeviceError> {
-        let mut host = vec![T::zero(); self.n];
-        backend.download(r, &mut host)?;
-        let mut solved = DVector::from_iterator(self.n, host.into_iter().map(T::widen));
+        let r = to_host(backend, r, self.n).into_iter().map(T::widen);
+        let mut solved = DVector::from_iterator(self.n, r);
         assert!(self.factors.as_ref().unwrap().solve_mut(&mut solved));
         backend.upload(&solved.iter().copied().map(T::narrow).collect::<Vec<_>>(), z)
     }

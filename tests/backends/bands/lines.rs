@@ -9,7 +9,7 @@ use gridgen::sparse::{EllPattern, Structure, WalledSides};
 
 use super::ranks::{cut, on_bands_of, opposite, rows};
 use support::fibers::{Transport, fibers};
-use support::linear::largest;
+use support::linear::{largest, to_device, to_host};
 use support::stencil::{stencil, stencil_of_lines, ten_numbers, wall_columns};
 
 /// The kind of work on a level.
@@ -25,15 +25,6 @@ struct Work {
 
 const SWEEP: Work =
     Work { coarsening: Coarsening::Full, walls: [false; 2], transposed: false, cycle: false };
-
-const WALLS: [([bool; 2], bool); 6] = [
-    ([false; 2], false),
-    ([true, false], false),
-    ([true; 2], false),
-    ([false; 2], true),
-    ([true, false], true),
-    ([true; 2], true),
-];
 
 impl Work {
     /// The solution u, from zero, on the level of a matrix, which is transposed first if the equations are.
@@ -54,11 +45,10 @@ impl Work {
         let mut levels =
             vec![backend.finest_level::<_, M>(None, kind, self.transposed, a, columns)?];
         backend.factor(&levels)?;
-        let mut v = backend.zeros(right.len())?;
         // The previous contents of a level must not matter.
         for scale in [-3.0, 1.0] {
-            backend.upload(&right.iter().map(|f| scale * f).collect::<Vec<_>>(), &mut v)?;
-            backend.load_right(&v, &mut levels[0])?;
+            let scaled: Vec<f64> = right.iter().map(|f| scale * f).collect();
+            backend.load_right(&to_device(backend, &scaled), &mut levels[0])?;
             backend.smooth(&mut levels[0], Order::Forward)?;
             if self.cycle {
                 backend.smooth(&mut levels[0], Order::Forward)?;
@@ -78,10 +68,9 @@ impl Work {
                 backend.smooth(fine, Order::Reverse)?;
             }
         }
-        backend.store_solution(&levels[0], &mut v)?;
-        let mut u = vec![0.0; right.len()];
-        backend.download(&v, &mut u)?;
-        Ok(u)
+        let mut u = backend.zeros(right.len())?;
+        backend.store_solution(&levels[0], &mut u)?;
+        Ok(to_host(backend, &u, right.len()))
     }
 }
 
@@ -182,7 +171,9 @@ fn a_cycle_over_bands_is_that_over_the_whole() {
         [(98, 13, false, 2), (97, 18, false, 3), (96, 9, true, 2), (96, 20, true, 3)]
     {
         let size = LevelSize { mi, mj, periodic };
-        for (walls, transposed) in WALLS {
+        let walls = [[false; 2], [true, false], [true; 2]].into_iter();
+        let ways = walls.flat_map(|walls| [false, true].map(|transposed| (walls, transposed)));
+        for (walls, transposed) in ways {
             for coarsening in [Coarsening::Full, Coarsening::Xi] {
                 let work = Work { coarsening, walls, transposed, cycle: true };
 

@@ -10,6 +10,7 @@ use super::factors::jacobian;
 use super::ranks::{JACOBI, TRANSPORTS, cut, on_bands_of, rows};
 use support::around::{Asked, VECTORS};
 use support::fibers::{Transport, fibers};
+use support::linear::{to_device, to_host};
 use support::stencil::ten_numbers;
 
 /// Number of consecutive products, each of which receives other columns than the one before.
@@ -18,7 +19,11 @@ const TURNS: usize = 3;
 #[test]
 fn a_scaled_vector_is_multiplied_across_borders() {
     // In the last case a column has more points than fit in a neighbour's memory.
-    for (periodic, nodes) in [(false, (38, 9)), (true, (38, 9)), (true, (25, 16_400))] {
+    for (periodic, nodes, asked, transports) in [
+        (false, (38, 9), &Asked::ALL[..], &TRANSPORTS[..]),
+        (true, (38, 9), &Asked::ALL, &TRANSPORTS),
+        (true, (25, 16_400), &[Asked::Sum], &[Transport::PeerMemory]),
+    ] {
         let (_, data) = Case { periodic, nodes, ..JACOBI }.start();
         let (mi, mj) = (data.mi, data.mj);
         let bands = Bands::new(mi, 3, periodic).unwrap();
@@ -27,11 +32,6 @@ fn a_scaled_vector_is_multiplied_across_borders() {
             let value = |row: usize| 1.0 + (0.3 * (row + 11 * turn) as f64).sin();
             (0..2 * mi * mj).map(value).collect()
         });
-        let (asked, transports) = if mj > 1000 {
-            (&[Asked::Sum][..], &[Transport::PeerMemory][..])
-        } else {
-            (&Asked::ALL[..], &TRANSPORTS[..])
-        };
         for &asked in asked {
             let (expected, sums) = asked.repeated(&CpuBackend, &whole, &start, TURNS);
             for &transport in transports {
@@ -85,11 +85,9 @@ fn ten_numbers_pass_borders() {
                 let cut = |values: &[f64]| cut(values, pattern.rows(), &rows);
                 let part = EllPattern::ten_numbers(own, mj, false);
                 let a = CudaMatrix::from_values(backend, &part, &cut(&values))?;
-                let [mut own_x, mut own_y] = [0, 1].map(|_| backend.zeros(rows.len()).unwrap());
-                backend.upload(&cut(&x), &mut own_x)?;
-                backend.multiply(&a, &own_x, skipping(own), &mut own_y)?;
-                let mut of_own = vec![0.0; rows.len()];
-                backend.download(&own_y, &mut of_own)?;
+                let mut own_y = backend.zeros(rows.len())?;
+                backend.multiply(&a, &to_device(backend, &cut(&x)), skipping(own), &mut own_y)?;
+                let of_own = to_host(backend, &own_y, rows.len());
                 let mut of_entries = backend.matrix(&EllPattern::nine_point(own, mj, false))?;
                 backend.entries(&a, &mut of_entries)?;
                 Ok((rows, of_own, backend.matrix_values(&of_entries)?))

@@ -9,6 +9,7 @@ use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearReport, LinearSettings, LinearSolver};
 use gridgen::solver::precond::Preconditioners;
 use gridgen::sparse::{Csr, RowBlocks};
+use support::linear::{to_device, to_host};
 
 pub trait Machine {
     fn ranks(&self) -> usize;
@@ -39,14 +40,10 @@ pub trait Machine {
 /// A x, computed twice to check that successive messages keep their order.
 pub fn product<M: Machine, T: Real>(machine: &M, a: &Csr, x: &[T], format: MatrixFormat) -> Vec<T> {
     let parts = machine.by_rows((a, x), format, |backend, a, x| {
-        let (mut from, mut y) = (backend.zeros(x.len())?, backend.zeros(x.len())?);
-        let mut host = vec![T::zero(); x.len()];
-        backend.upload(&vec![T::one(); x.len()], &mut from)?;
-        a.apply(backend, &from, &mut y)?;
-        backend.upload(x, &mut from)?;
-        a.apply(backend, &from, &mut y)?;
-        backend.download(&y, &mut host)?;
-        Ok(host)
+        let mut y = backend.zeros(x.len())?;
+        a.apply(backend, &to_device(backend, &vec![T::one(); x.len()]), &mut y)?;
+        a.apply(backend, &to_device(backend, x), &mut y)?;
+        Ok(to_host(backend, &y, x.len()))
     });
     parts.unwrap().concat()
 }
@@ -60,12 +57,9 @@ pub fn preconditioned<B: Backend, A: SparseMatrix<B, f64>>(
 ) -> Result<Vec<f64>, SolverError> {
     let mut preconditioner = a.preconditioner(backend, kind)?;
     preconditioner.update(backend, a)?;
-    let (mut x, mut z) = (backend.zeros(r.len())?, backend.zeros(r.len())?);
-    backend.upload(r, &mut x)?;
-    preconditioner.apply(backend, a, &x, &mut z)?;
-    let mut host = vec![0.0; r.len()];
-    backend.download(&z, &mut host)?;
-    Ok(host)
+    let mut z = backend.zeros(r.len())?;
+    preconditioner.apply(backend, a, &to_device(backend, r), &mut z)?;
+    Ok(to_host(backend, &z, r.len()))
 }
 
 /// The methods of a solve.
@@ -95,13 +89,10 @@ pub fn solve_on<B: SparseBackend>(
         a.preconditioner(backend, way.kind)
     });
     let mut solver = LinearSolver::new(settings, n, preconditioner);
-    let (mut right, mut x) = (backend.zeros(n)?, backend.zeros(n)?);
-    backend.upload(b, &mut right)?;
+    let (right, mut x) = (to_device(backend, b), backend.zeros(n)?);
     solver.update(backend, matrix)?;
     let report = solver.solve(backend, matrix, &right, 1e-10, &mut x, &mut |_, _| {})?;
-    let mut host = vec![0.0; n];
-    backend.download(&x, &mut host)?;
-    Ok(Solved { x: host, report })
+    Ok(Solved { x: to_host(backend, &x, n), report })
 }
 
 /// Solves on all ranks, which must take the same steps.
