@@ -95,14 +95,13 @@ impl Case {
         let grid = Mutex::new(Grid::unset(topology, ni, nj));
         let reports = run(&bands, &|_, backend| self.solve(backend, &data, &grid))?;
         let [report, others @ ..] = reports.as_slice() else { unreachable!() };
-        // All ranks must have the same residuals.
+        // All ranks must have the same residuals and iterations.
         for other in others {
-            let residuals = |report: &NewtonReport| -> Vec<u64> {
-                report.history.steps.iter().map(|step| step.residual.to_bits()).collect()
+            let seen = |NewtonReport { history, .. }: &NewtonReport| -> Vec<u64> {
+                let residuals = history.steps.iter().map(|step| step.residual);
+                residuals.chain([history.linear_iterations()]).map(f64::to_bits).collect()
             };
-            assert_eq!(residuals(other), residuals(report));
-            let iterations = |report: &NewtonReport| report.history.linear_iterations().to_bits();
-            assert_eq!(iterations(other), iterations(report));
+            assert_eq!(seen(other), seen(report));
         }
         Ok(Solved { report: report.clone(), grid: grid.into_inner().unwrap() })
     }

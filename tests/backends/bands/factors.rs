@@ -6,7 +6,7 @@ use gridgen::solver::SolverError;
 use gridgen::sparse::{EllPattern, Schedule};
 
 use super::cases::Case;
-use super::ranks::{JACOBI, on_bands_of, rows};
+use super::ranks::{self, JACOBI, on_bands_of, rows};
 use crate::rows::systems::preconditioned;
 use support::fibers::{Transport, fibers};
 
@@ -21,11 +21,6 @@ pub fn jacobian<B: EllipticBackend>(
     let mut a = backend.matrix(&EllPattern::nine_point(mi, mj, periodic))?;
     backend.jacobian(&state, &mut a, None)?;
     Ok(a)
-}
-
-/// A right-hand side, by the position of an unknown in the whole grid.
-fn right(row: usize) -> f64 {
-    (0.7 * row as f64).cos()
 }
 
 #[test]
@@ -52,14 +47,14 @@ fn factors_of_bands_drop_the_couplings_between_bands() {
             }
         }
         let cut = EllMatrix::from_values(pattern, values);
-        let r: Vec<f64> = (0..2 * mi * mj).map(right).collect();
+        let r: Vec<f64> = (0..2 * mi * mj).map(|row| (0.7 * row as f64).cos()).collect();
         for kind in [Incomplete::Dilu, Incomplete::Ilu0] {
             let factors = Algebraic::Factors { kind, schedule: Schedule::Levels, shift: 0.0 };
             let expected = preconditioned(&CpuBackend, &cut, factors, &r).unwrap();
             let found = on_bands_of(&fibers(3), Transport::Host, &bands, |rank, backend| {
                 let a = jacobian(backend, &data)?;
                 let rows = rows(&bands, rank, mj);
-                let r: Vec<f64> = rows.iter().map(|&row| right(row)).collect();
+                let r = ranks::cut(&r, r.len(), &rows);
                 Ok((rows, preconditioned(backend, &a, factors, &r)?))
             });
 
