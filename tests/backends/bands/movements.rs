@@ -1,10 +1,11 @@
 //! Movements and derivatives on one device and on several, compared with the CPU and with one device.
 
+use std::fmt::Debug;
 use std::sync::Arc;
 
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::cuda::{Buffer, CudaBackend, Device};
-use gridgen::backend::{Bands, GridBackend, LevelSize, MovementBackend};
+use gridgen::backend::{Bands, LevelSize, MovementBackend};
 use gridgen::case::Problem;
 use gridgen::generate::Machine;
 use gridgen::grid::{Grid, Topology};
@@ -133,6 +134,19 @@ fn whole_size(reference: &Reference) -> LevelSize {
     }
 }
 
+/// The results of `work` on this number of ranks, in bands of a reference's columns.
+fn on_all<R: Send, E: Debug>(
+    ranks: usize,
+    transport: Transport,
+    reference: &Reference,
+    work: impl Fn(&CudaBackend) -> Result<R, E> + Sync,
+) -> Vec<R> {
+    let LevelSize { mi, periodic, .. } = whole_size(reference);
+    let bands = Bands::new(mi, ranks, periodic).unwrap();
+    let work = |_, backend: &CudaBackend| Ok(work(backend).unwrap());
+    on_bands_of(&fibers(ranks), transport, &bands, work).unwrap()
+}
+
 /// One device must agree with the CPU, and several with one; each rank must have the whole result.
 fn check((name, problem, counts): &(&str, Problem, &[usize])) {
     let reference = problem.reference(&CpuBackend).unwrap();
@@ -140,18 +154,13 @@ fn check((name, problem, counts): &(&str, Problem, &[usize])) {
     let on_cpu = found(&CpuBackend, &reference, &wall).unwrap();
     let on_one = found(&alone(), &reference, &wall).unwrap();
     on_one.check(&on_cpu, &format!("{name}, one device"));
-    let LevelSize { mi, periodic, .. } = whole_size(&reference);
     for &ranks in *counts {
-        let bands = Bands::new(mi, ranks, periodic).unwrap();
         // Kernels that wait for others occupy a core each.
         let peers = *name == "O, sharp" && ranks == 2;
         let transport = if peers { Transport::PeerMemory } else { Transport::Host };
 
-        let all = on_bands_of(&fibers(ranks), transport, &bands, |_, backend| {
-            Ok(found(backend, &reference, &wall).unwrap())
-        });
+        let all = on_all(ranks, transport, &reference, |backend| found(backend, &reference, &wall));
 
-        let all = all.unwrap();
         let what = format!("{name}, {ranks} ranks");
         all[0].check(&on_one, &what);
         for other in &all[1..] {
@@ -176,14 +185,10 @@ fn movements_and_derivatives_of_other_grids_equal_those_on_one_device() {
 fn a_reference_is_made_on_several_devices() {
     for (name, problem, _) in &problems()[3..5] {
         let expected = problem.reference(&CpuBackend).unwrap();
-        let LevelSize { mi, periodic, .. } = whole_size(&expected);
-        let bands = Bands::new(mi, 2, periodic).unwrap();
 
-        let all = on_bands_of(&fibers(2), Transport::PeerMemory, &bands, |_, backend| {
-            Ok(problem.reference(backend).unwrap())
-        });
+        let all = on_all(2, Transport::PeerMemory, &expected, |rank| problem.reference(rank));
 
-        for found in all.unwrap() {
+        for found in all {
             let off = distance(found.grid(), expected.grid());
             assert!(off < 1e-9, "{name}: {off:e}");
         }
@@ -194,23 +199,24 @@ fn machine(devices: Vec<Arc<dyn Device>>) -> Machine {
     Machine::Ranks(Box::new(banded(devices, Transport::Host)))
 }
 
+/// The results of a machine; the coordinates of the nodes serve as derivatives by these.
+fn by_machine(machine: &Machine, reference: &Reference, wall: &[[f64; 2]]) -> Found {
+    let moved = machine.move_to(reference, wall).unwrap();
+    let at = (reference, &moved, 1e-10);
+    let (forward, solved) = machine.derivative(at, &displacement(reference), &[]).unwrap();
+    let adjoint = machine.adjoint(at, &moved.grid().x, &moved.grid().y).unwrap();
+    Found { moved, forward, solved, adjoint }
+}
+
 #[test]
 fn a_machine_of_several_devices_moves_a_grid_and_differentiates_it() {
     let [_, (_, problem, _), ..] = problems();
     let reference = problem.reference(&CpuBackend).unwrap();
-    let (wall, by) = (moved_wall(&reference), displacement(&reference));
-    let all = |machine: &Machine| -> Found {
-        let moved = machine.move_to(&reference, &wall).unwrap();
-        let at = (&reference, &moved, 1e-10);
-        let (forward, solved) = machine.derivative(at, &by, &[]).unwrap();
-        let adjoint = machine.adjoint(at, &moved.grid().x, &moved.grid().y).unwrap();
-        Found { moved, forward, solved, adjoint }
-    };
-    let expected = all(&Machine::Cpu);
+    let wall = moved_wall(&reference);
 
-    let found = all(&machine(fibers(2)));
+    let found = by_machine(&machine(fibers(2)), &reference, &wall);
 
-    found.check(&expected, "two devices");
+    found.check(&by_machine(&Machine::Cpu, &reference, &wall), "two devices");
     // A mistake in the points is reported as on one device, and a lost device by its name.
     let short = machine(fibers(2)).move_to(&reference, &wall[1..]).err().unwrap();
     assert!(matches!(short, MovementError::WallPoints { found: 36, expected: 37 }), "{short}");
@@ -234,8 +240,7 @@ fn grids_are_moved_and_differentiated_on_their_devices() {
         ("half, elsewhere", settled(half, "topology = 'half'\nni = 33\nnj = 33")),
     ] {
         let reference = problem.reference(&CpuBackend).unwrap();
-        let (wall, by) = (moved_wall(&reference), displacement(&reference));
-        let expected = found(&CpuBackend, &reference, &wall).unwrap();
+        let wall = moved_wall(&reference);
         let device = Arc::new(FiberDevice::default());
         let backend = CudaBackend::new(device.clone()).unwrap();
         let resident = Resident::new(&reference, &backend).unwrap();
@@ -246,7 +251,8 @@ fn grids_are_moved_and_differentiated_on_their_devices() {
 
         let moved = resident.move_to(&backend, &wall).unwrap();
         let mut derivatives = resident.derivatives(&backend, &moved).unwrap();
-        let (displaced, _) = derivatives.derivative(&backend, &by, &[]).unwrap();
+        let by = displacement(&reference);
+        let (displaced, solved) = derivatives.derivative(&backend, &by, &[]).unwrap();
         let (topology, [ni, nj]) = moved.shape();
         // The nodes x and y serve as derivatives, with strides from row to row, from column to column, and
         // from x to y.
@@ -262,19 +268,8 @@ fn grids_are_moved_and_differentiated_on_their_devices() {
             up <= line && down <= line && line < nodes,
             "{name}: {up}, {down} of {nodes} bytes"
         );
-        let fetched = moved.fetch(&backend).unwrap();
-        let off = apart(&fetched.grid().x, &expected.moved.grid().x);
-        assert!(off < 1e-9, "{name}: {off:e}");
-        let mut host = Grid::unset(topology, ni, nj);
-        backend.fetch(&displaced, &mut host).unwrap();
-        let on_cpu = Resident::new(&reference, &CpuBackend).unwrap();
-        let mut of_cpu = on_cpu.derivatives(&CpuBackend, &expected.moved).unwrap();
-        let (forward, _) = of_cpu.derivative(&CpuBackend, &by, &[]).unwrap();
-        let off = distance(&host, &forward);
-        assert!(off < 1e-8, "{name}: {off:e}");
-        let nodes = Grid::clone(expected.moved.grid());
-        let expected = of_cpu.adjoint(&CpuBackend, nodes).unwrap();
-        let off = apart(adjoint.wall.as_flattened(), expected.wall.as_flattened());
-        assert!(off < 1e-8 * largest(expected.wall.as_flattened()), "{name}: {off:e}");
+        let forward = derivatives.fetch(&backend, &displaced).unwrap();
+        let found = Found { moved: moved.fetch(&backend).unwrap(), forward, solved, adjoint };
+        found.check(&by_machine(&Machine::Cpu, &reference, &wall), name);
     }
 }
