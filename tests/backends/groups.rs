@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::channel;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{TryRecvError, channel};
 use std::thread;
 use std::time::Duration;
 
@@ -78,19 +78,13 @@ fn a_grid_has_the_same_bits_in_any_group_as_on_a_device_alone() {
     for (count, jobs) in [(2, 2), (4, 3), (17, 17)] {
         let cases = cases(count);
         let group = Group::new(Arc::new(FiberDevice::default())).unwrap();
-        let next = AtomicUsize::new(0);
 
-        let made = side_by_side(0..jobs, |_| {
+        let made = side_by_side(0..jobs, |job| {
             let member = Arc::new(group.member());
-            let mut made = Vec::new();
-            loop {
-                let k = next.fetch_add(1, Ordering::Relaxed);
-                let Some(case) = cases.get(k) else { return made };
-                made.push((k, make(member.clone(), case).unwrap()));
-            }
+            let own = (job..count).step_by(jobs);
+            own.map(|k| (k, make(member.clone(), &cases[k]).unwrap())).collect::<Vec<_>>()
         });
 
-        assert_eq!(made.iter().map(Vec::len).sum::<usize>(), count);
         for (k, found) in made.into_iter().flatten() {
             let alone = make(Arc::new(FiberDevice::default()), &cases[k]).unwrap();
             let (a, b) = (seen(&found), seen(&alone));
@@ -142,24 +136,19 @@ fn a_finished_member_does_not_delay_the_others() {
 #[test]
 fn a_member_that_works_for_long_does_not_hold_up_the_others() {
     let group = Group::new(Arc::new(FiberDevice::default())).unwrap();
-    let [busy, other] = [(); 2].map(|()| Arc::new(group.member()));
-    let ended = AtomicBool::new(false);
-    let (done, waited) = channel();
-
-    let converged = thread::scope(|scope| {
-        scope.spawn(|| {
-            let words = Buffer::from_host(&(busy as Arc<dyn Device>), &[1_u64]).unwrap();
-            while !ended.load(Ordering::Relaxed) {
-                words.download(&mut [0]).unwrap();
-            }
-        });
-        scope.spawn(move || done.send(make(other, &case(&[])).unwrap().converged()));
-        let converged = waited.recv_timeout(Duration::from_secs(30));
-        ended.store(true, Ordering::Relaxed);
-        converged
+    let [busy, other]: [Arc<dyn Device>; 2] = [(); 2].map(|()| Arc::new(group.member()) as _);
+    let words = Buffer::from_host(&busy, &[1_u64]).unwrap();
+    let (ended, asked) = channel::<()>();
+    let working = thread::spawn(move || {
+        while asked.try_recv() == Err(TryRecvError::Empty) {
+            words.download(&mut [0]).unwrap();
+        }
     });
 
-    assert_eq!(converged, Ok(true));
+    assert!(soon(move || make(other, &case(&[])).unwrap().converged()));
+
+    drop(ended);
+    working.join().unwrap();
 }
 
 #[test]
@@ -182,15 +171,16 @@ fn like_work_of_members_is_one_launch() {
     assert!(four < most + most / 4, "{four} launches for four, {most} at most for one");
 }
 
+/// The errors of three members of a group on this device.
+fn failed(device: Arc<dyn Device>) -> Vec<String> {
+    let group = Group::new(device).unwrap();
+    let members: Vec<_> = (0..3).map(|_| Arc::new(group.member())).collect();
+    soon(|| side_by_side(members, |member| make(member, &case(&[])).unwrap_err().to_string()))
+}
+
 #[test]
 fn a_lost_device_fails_all_members_and_none_hangs() {
-    let group = Group::new(mortal(200)).unwrap();
-    let members: Vec<_> = (0..3).map(|_| Arc::new(group.member())).collect();
-
-    let failed = side_by_side(members, |member| make(member, &case(&[])).unwrap_err().to_string());
-
-    assert!(failed.iter().all(|message| *message == failed[0]), "{failed:?}");
-    assert_eq!(failed[0], lost().to_string());
+    assert_eq!(failed(mortal(200)), [(); 3].map(|()| lost().to_string()));
 }
 
 /// The thread of one member executes the work of all of them.
@@ -200,16 +190,8 @@ fn a_panic_in_the_work_of_a_group_fails_all_members_and_none_waits() {
         assert_ne!(number, 200, "a launch panics");
         Ok(())
     });
-    let group = Group::new(device).unwrap();
-    let (done, waited) = channel();
-    for _ in 0..3 {
-        let (member, done) = (Arc::new(group.member()), done.clone());
-        thread::spawn(move || done.send(make(member, &case(&[])).unwrap_err().to_string()));
-    }
-    drop(done);
 
-    for _ in 0..3 {
-        let failed = waited.recv_timeout(Duration::from_secs(50)).unwrap();
+    for failed in failed(device) {
         assert!(failed.contains("the work of a group ended in a panic"), "{failed}");
         assert!(failed.contains("a launch panics"), "{failed}");
     }
