@@ -1,29 +1,24 @@
 //! The rendezvous of ranks, and their messages.
 
-use std::fs;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::{AbortFlag, HostTransport};
 use gridgen::error::ErrorClass;
 use gridgen::ranks::{Channel, Failure, Job, OnFailure, RankPlace, RanksError, Rendezvous};
 
-use support::jobs::{WAIT, free_port, on_ranks, place};
+use support::jobs::{WAIT, free_port, on_ranks, place, side_by_side};
+use support::random::Random;
 
 /// A connection to the address in a file, with the greeting of a valid rank.
 fn greeting(file: &Path, rank: u64, size: u64) -> TcpStream {
-    let text = loop {
-        match fs::read_to_string(file) {
-            Ok(text) => break text,
-            Err(_) => thread::sleep(Duration::from_millis(5)),
-        }
-    };
+    let text = once_there(|| fs::read_to_string(file));
     let words: Vec<&str> = text.split_whitespace().collect();
     let mut stream = connected(words[1].parse().unwrap());
     let token = u64::from_str_radix(words[2], 16).unwrap();
@@ -42,9 +37,14 @@ fn by_file(rank: usize, size: usize, file: &Path) -> Result<Job, RanksError> {
 
 /// Connects as soon as the port is listening.
 fn connected(port: u16) -> TcpStream {
+    once_there(|| TcpStream::connect(("127.0.0.1", port)))
+}
+
+/// The result of an attempt that is repeated until it succeeds.
+fn once_there<T>(attempt: impl Fn() -> io::Result<T>) -> T {
     loop {
-        match TcpStream::connect(("127.0.0.1", port)) {
-            Ok(stream) => return stream,
+        match attempt() {
+            Ok(found) => return found,
             Err(_) => thread::sleep(Duration::from_millis(5)),
         }
     }
@@ -59,12 +59,7 @@ fn four_ranks_meet_whatever_strangers_say_to_the_port() {
             b"GET / HTTP/1.1\r\n\r\n and so on, for more than a greeting",
             b"GRIDGEN1",
             // A greeting of the right form, but without the token.
-            &{
-                let mut hello = [0; 32];
-                hello[..8].copy_from_slice(b"GRIDGEN1");
-                (hello[16], hello[24]) = (1, 4);
-                hello
-            },
+            b"GRIDGEN1\0\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\x04\0\0\0\0\0\0\0",
             b"",
         ];
         for said in strangers {
@@ -103,15 +98,12 @@ fn four_ranks_meet_whatever_strangers_say_to_the_port() {
 #[test]
 fn ranks_that_do_not_come_are_named() {
     let (port, wait) = (free_port(), Duration::from_millis(400));
-    let [first, second] = thread::scope(|scope| {
-        [0, 2]
-            .map(|rank| {
-                scope.spawn(move || Job::meet(place(rank, 4, port), None, wait).unwrap_err())
-            })
-            .map(|rank| rank.join().unwrap())
-    });
 
-    assert_eq!(first, RanksError::Missing { missing: vec![1, 3], size: 4, waited: wait });
+    let refused =
+        side_by_side([0, 2], |rank| Job::meet(place(rank, 4, port), None, wait).unwrap_err());
+
+    let [first, second] = &refused[..] else { unreachable!() };
+    assert_eq!(*first, RanksError::Missing { missing: vec![1, 3], size: 4, waited: wait });
     assert_eq!(first.to_string(), "ranks 1, 3 of 4 did not come within 0.4 s");
     let text = second.to_string();
     assert!(text.starts_with("rank 2 did not find rank 0 at 127.0.0.1:"), "{text}");
@@ -147,15 +139,10 @@ fn ranks_meet_by_a_file_that_all_see() {
     let file = folder.path().join("meeting");
     // A file left by an earlier job.
     fs::write(&file, "localhost 1 0000000000000001\n").unwrap();
-    thread::scope(|scope| {
-        for rank in 0..3 {
-            let file = &file;
-            scope.spawn(move || {
-                let job = by_file(rank, 3, file).unwrap();
-                assert_eq!(job.broadcast(vec![rank as u8]).unwrap(), [0]);
-                job.end(0).unwrap();
-            });
-        }
+    side_by_side(0..3, |rank| {
+        let job = by_file(rank, 3, &file).unwrap();
+        assert_eq!(job.broadcast(vec![rank as u8]).unwrap(), [0]);
+        job.end(0).unwrap();
     });
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "the file goes with the meeting");
 
@@ -292,12 +279,8 @@ fn losses_can_be_tolerated_and_the_first_rank_cancels_all() {
 #[test]
 fn a_rank_that_sends_what_is_no_message_is_named() {
     let header = |words: [u64; 4]| words.map(u64::to_le_bytes).concat();
-    let mut noise = Vec::new();
-    let mut word = 1_u64;
-    for _ in 0..512 {
-        word = word.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        noise.extend(word.to_le_bytes());
-    }
+    let noise = Random::new(1).vector(512).into_iter().flat_map(f64::to_le_bytes);
+    let noise: Vec<u8> = noise.collect();
     let long = |bytes: u64| {
         format!(
             "rank 1 ended: it sent a message of {bytes} bytes, at most 1099511627776 were expected"
