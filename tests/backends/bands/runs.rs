@@ -1,7 +1,8 @@
 //! Runs from case to files on several devices, interrupted and continued.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::thread;
 use std::time::Duration;
 
 use gridgen::case::Case;
@@ -14,6 +15,7 @@ use gridgen::solver::history::NewtonStep;
 use super::ranks::banded;
 use support::cases::with;
 use support::fibers::{Transport, fibers};
+use tempfile::TempDir;
 
 /// A small grid without retries.
 pub fn case(sets: &[(&str, &str)]) -> Case {
@@ -24,20 +26,33 @@ pub fn case(sets: &[(&str, &str)]) -> Case {
     with("geometry.naca = '2412'", &[&small[..], &bare, sets].concat())
 }
 
-/// Cancels after a step, and keeps the contents of the restart file at the report of each step.
+/// Cancels after a step, or ends the process, and keeps the contents of the restart file at the report of each step.
 #[derive(Default)]
-struct Watch {
-    stop_after: Option<usize>,
-    steps: usize,
-    restart: PathBuf,
-    kept: Vec<Vec<u8>>,
+pub struct Watch {
+    pub stops_after: Option<usize>,
+    pub dies_after: Option<usize>,
+    pub steps: usize,
+    pub restart: PathBuf,
+    pub kept: Vec<Vec<u8>>,
     /// Create a folder in place of the restart file once the run has started.
-    obstructs: bool,
+    pub obstructs: bool,
+    /// A file that is made as soon as the files are written, which then takes a while.
+    pub writing: Option<PathBuf>,
 }
 
 impl Progress for Watch {
+    fn phase(&mut self, name: &str) {
+        if let Some(file) = self.writing.as_ref().filter(|_| name == "writing") {
+            fs::write(file, "").unwrap();
+            thread::sleep(Duration::from_millis(500));
+        }
+    }
+
     fn newton(&mut self, step: &NewtonStep) {
         self.steps = step.step;
+        if self.dies_after.is_some_and(|last| self.steps >= last) {
+            std::process::abort();
+        }
         if self.obstructs {
             fs::create_dir_all(self.restart.join("full")).unwrap();
         }
@@ -45,31 +60,27 @@ impl Progress for Watch {
     }
 
     fn cancelled(&self) -> bool {
-        self.stop_after.is_some_and(|last| self.steps >= last)
+        self.stops_after.is_some_and(|last| self.steps >= last)
     }
 }
 
-/// A run on a number of devices; 0 means the CPU.
-struct Run<'a> {
+/// A run on a number of devices, in a folder of its own; 0 means the CPU.
+struct Run {
     devices: usize,
     transport: Transport,
-    folder: &'a Path,
+    folder: TempDir,
     restart: Option<PathBuf>,
     every: Duration,
 }
 
-impl<'a> Run<'a> {
-    fn on(devices: usize, folder: &'a Path) -> Self {
-        let every = Duration::from_hours(1);
-        Self { devices, transport: Transport::PeerMemory, folder, restart: None, every }
-    }
-
-    fn from(self, restart: PathBuf) -> Self {
-        Self { restart: Some(restart), ..self }
+impl Run {
+    fn on(devices: usize) -> Self {
+        let (transport, every) = (Transport::PeerMemory, Duration::from_hours(1));
+        Self { devices, transport, folder: tempfile::tempdir().unwrap(), restart: None, every }
     }
 
     fn go(&self, case: &Case, watch: &mut Watch) -> Result<GridResult, Error> {
-        let mut options = RunOptions::new(self.folder.to_path_buf());
+        let mut options = RunOptions::new(self.folder.path().to_owned());
         options.backend = BackendChoice::Cpu;
         options.restart.clone_from(&self.restart);
         options.restart_every = self.every;
@@ -84,7 +95,7 @@ impl<'a> Run<'a> {
 
     /// Runs until a step has been taken; returns the restart file.
     fn stopped_after(&self, step: usize, case: &Case) -> PathBuf {
-        let mut watch = Watch { stop_after: Some(step), ..Watch::default() };
+        let mut watch = Watch { stops_after: Some(step), ..Watch::default() };
 
         let stopped = self.go(case, &mut watch).unwrap_err();
 
@@ -97,14 +108,13 @@ impl<'a> Run<'a> {
 
     /// The steps of a run on a number of devices that is not interrupted, without their times.
     fn whole(devices: usize, case: &Case) -> Vec<String> {
-        let folder = tempfile::tempdir().unwrap();
-        let run = Run::on(devices, folder.path());
+        let run = Self::on(devices);
         run.go(case, &mut Watch::default()).unwrap();
         run.steps()
     }
 
     fn file(&self, name: &str) -> PathBuf {
-        self.folder.join(name)
+        self.folder.path().join(name)
     }
 
     fn steps(&self) -> Vec<String> {
@@ -117,19 +127,17 @@ impl<'a> Run<'a> {
 fn an_interrupted_run_in_bands_goes_on_to_the_same_bits() {
     let case = case(&[]);
     for (devices, transport) in [(2, Transport::PeerMemory), (3, Transport::Host)] {
-        let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
-        let [whole, other] =
-            folders.each_ref().map(|folder| Run { transport, ..Run::on(devices, folder.path()) });
+        let [whole, other] = [(); 2].map(|()| Run { transport, ..Run::on(devices) });
         let outcome = whole.go(&case, &mut Watch::default()).unwrap();
         assert!(outcome.converged() && outcome.newton_iterations() > 2, "{outcome:?}");
 
         let restart = other.stopped_after(2, &case);
-        assert_eq!(fs::read_dir(other.folder).unwrap().count(), 1, "the restart file alone");
-        let other = other.from(restart.clone());
+        assert_eq!(fs::read_dir(&other.folder).unwrap().count(), 1, "the restart file alone");
+        let other = Run { restart: Some(restart.clone()), ..other };
         other.go(&case, &mut Watch::default()).unwrap();
 
         assert_eq!(other.steps(), whole.steps(), "{devices}, {transport:?}");
-        let mesh = |run: &Run<'_>| fs::read(run.file("mesh.vts")).unwrap();
+        let mesh = |run: &Run| fs::read(run.file("mesh.vts")).unwrap();
         assert!(mesh(&other) == mesh(&whole), "{devices}, {transport:?}");
         assert!(!restart.exists(), "a finished run needs no restart file");
     }
@@ -140,12 +148,10 @@ fn an_interrupted_run_in_bands_goes_on_to_the_same_bits() {
 fn a_restart_file_serves_any_number_of_devices() {
     let case = case(&[]);
     for (before, after) in [(2, 0), (0, 3), (3, 2)] {
-        let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
-        let [first, second] =
-            [(before, 0), (after, 1)].map(|(devices, k)| Run::on(devices, folders[k].path()));
+        let first = Run::on(before);
         let wholes = [before, after].map(|devices| Run::whole(devices, &case));
 
-        let second = second.from(first.stopped_after(2, &case));
+        let second = Run { restart: Some(first.stopped_after(2, &case)), ..Run::on(after) };
         let outcome = second.go(&case, &mut Watch::default()).unwrap();
 
         assert!(outcome.converged(), "{before}, {after}: {}", outcome.stop);
@@ -162,15 +168,15 @@ fn a_restart_file_serves_any_number_of_devices() {
 
 #[test]
 fn a_long_run_in_bands_leaves_restart_files_on_its_way() {
-    let (case, folder) = (case(&[]), tempfile::tempdir().unwrap());
-    let run = Run { every: Duration::ZERO, ..Run::on(2, folder.path()) };
+    let case = case(&[]);
+    let run = Run { every: Duration::ZERO, ..Run::on(2) };
     let mut watch = Watch::default();
 
     let outcome = run.go(&case, &mut watch).unwrap();
 
     // No file is written before the first step; afterwards one is written before each report.
     assert_eq!(watch.kept.len(), outcome.newton_iterations() - 1);
-    let file = folder.path().join("kept.bin");
+    let file = run.file("kept.bin");
     for (k, bytes) in watch.kept.iter().enumerate() {
         fs::write(&file, bytes).unwrap();
         let kept = restart::read(&file).unwrap();
@@ -178,21 +184,18 @@ fn a_long_run_in_bands_leaves_restart_files_on_its_way() {
         assert!(kept.state.iter().all(|value| value.is_finite()));
     }
     // The last file leads to the end of the run.
-    let again_folder = tempfile::tempdir().unwrap();
-    let again = Run::on(2, again_folder.path()).from(file);
+    let again = Run { restart: Some(file), ..Run::on(2) };
     again.go(&case, &mut Watch::default()).unwrap();
     assert_eq!(again.steps(), run.steps());
 }
 
 #[test]
 fn a_run_in_bands_at_its_limit_of_steps_can_go_on() {
-    let folder = tempfile::tempdir().unwrap();
-    let run = Run::on(2, folder.path());
+    let run = Run::on(2);
     let limited = run.go(&case(&[("newton.max_iterations", "2")]), &mut Watch::default()).unwrap();
     assert!(!limited.converged() && run.file("restart.bin").is_file());
-    let restart = run.file("restart.bin");
 
-    let run = run.from(restart);
+    let run = Run { restart: Some(run.file("restart.bin")), ..run };
     let outcome = run.go(&case(&[]), &mut Watch::default()).unwrap();
 
     assert!(outcome.converged(), "{}", outcome.stop);
@@ -202,8 +205,7 @@ fn a_run_in_bands_at_its_limit_of_steps_can_go_on() {
 /// If the state cannot be saved, the solve continues and the user is notified.
 #[test]
 fn a_restart_file_that_cannot_be_written_in_bands_is_a_note() {
-    let folder = tempfile::tempdir().unwrap();
-    let run = Run { every: Duration::ZERO, ..Run::on(2, folder.path()) };
+    let run = Run { every: Duration::ZERO, ..Run::on(2) };
     let mut watch = Watch { obstructs: true, ..Watch::default() };
 
     let outcome = run.go(&case(&[]), &mut watch);

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{fs, thread};
@@ -12,7 +12,8 @@ use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::cuda::{Device, JobRank};
 use gridgen::case::Case;
 use gridgen::error::{Error, ErrorClass};
-use gridgen::generate::{GridResult, Machine, Progress, RunOptions};
+use gridgen::formats::matrix_market::write_matrix;
+use gridgen::generate::{GridResult, Machine, RunOptions};
 use gridgen::internals::generate::{Ranks, run_on};
 use gridgen::linear_system::{SystemOptions, solve_system_on};
 use gridgen::movement::MovementError;
@@ -22,9 +23,11 @@ use serde_json::Value;
 use support::fibers::{FiberDevice, Transport, mortal};
 
 use support::jobs::{of_this_process, processes};
+use support::names_below;
 
-use crate::bands::runs;
+use crate::bands::runs::{self, Watch};
 use crate::rows::machine::Devices;
+use crate::rows::patterns::convection;
 
 /// The cases of the ranks, by the name of the test.
 const CASES: [(&str, &[(&str, &str)]); 4] = [
@@ -69,34 +72,10 @@ fn threads(count: usize) -> Box<dyn Ranks> {
     Box::new(Devices { transport: Transport::Host, ..Devices::fibers(count) })
 }
 
-/// A watch on the solve of a rank, which can stop it or end its process.
-#[derive(Default)]
-struct Watch {
-    steps: usize,
-    stops_after: Option<usize>,
-    dies_after: Option<usize>,
-    /// A file that is made as soon as the files are written, which then takes a while.
-    writing: Option<PathBuf>,
-}
-
-impl Progress for Watch {
-    fn phase(&mut self, name: &str) {
-        if let Some(file) = self.writing.as_ref().filter(|_| name == "writing") {
-            fs::write(file, "").unwrap();
-            thread::sleep(Duration::from_millis(500));
-        }
-    }
-
-    fn newton(&mut self, step: &NewtonStep) {
-        self.steps = step.step;
-        if self.dies_after.is_some_and(|last| self.steps >= last) {
-            std::process::abort();
-        }
-    }
-
-    fn cancelled(&self) -> bool {
-        self.stops_after.is_some_and(|last| self.steps >= last)
-    }
+/// The result of a case on such ranks.
+fn on_threads(count: usize, name: &str, options: &RunOptions) -> GridResult {
+    let machine = Machine::Ranks(threads(count));
+    run_on(machine, &case(name).into(), options, &mut ()).unwrap().into_section()
 }
 
 /// Steps, residuals and iterations of a result, as text in full precision, and its verdict.
@@ -164,7 +143,7 @@ fn work(words: &[&str], job: &Arc<Job>, folder: &Path) -> Result<String, Error> 
         // The last rank, not the first, requests the stop.
         stops_after: (words[0] == "stop" && last).then_some(2),
         dies_after: (words[0] == "die" && last).then_some(2),
-        steps: 0,
+        ..Watch::default()
     };
     let mut options = RunOptions::new(folder.join("out"));
     options.job = Some(job.clone());
@@ -204,22 +183,17 @@ fn ended(size: usize, folder: &Path, what: &str) -> (Vec<Option<i32>>, Vec<Strin
     (ended.iter().map(|rank| rank.status.code()).collect(), (0..size).map(said).collect())
 }
 
-/// The mesh files below a folder, and the quality in its reports.
-fn results(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut found = BTreeMap::new();
-    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
-        let (path, name) = (entry.path(), entry.file_name().into_string().unwrap());
-        let own = PathBuf::from(&name);
-        if entry.file_type().unwrap().is_dir() {
-            found.extend(results(&path).into_iter().map(|(below, has)| (own.join(below), has)));
-        } else if name == "report.json" {
-            let report: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-            found.insert(own, report["quality"].to_string().into_bytes());
-        } else if !["convergence.csv", "report.html", "written.json"].contains(&name.as_str()) {
-            found.insert(own, fs::read(path).unwrap());
-        }
-    }
-    found
+/// The mesh files below a folder, and the quality in its report.
+fn results(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let timed = ["convergence.csv", "report.html", "written.json"];
+    let contents = |name: String| {
+        let contents = fs::read(folder.join(&name)).unwrap();
+        let quality = || serde_json::from_slice::<Value>(&contents).unwrap()["quality"].to_string();
+        let compared = if name == "report.json" { quality().into() } else { contents };
+        (name, compared)
+    };
+    let names = names_below(folder).into_iter();
+    names.filter(|name| !timed.contains(&name.as_str())).map(contents).collect()
 }
 
 #[test]
@@ -230,9 +204,7 @@ fn grids_of_processes_are_those_of_threads_to_the_last_bit() {
         let mut options = RunOptions::new(of_threads.path().join("out"));
         options.grids = grids(name);
 
-        let expected = run_on(Machine::Ranks(threads(size)), &case(name).into(), &options, &mut ())
-            .unwrap()
-            .into_section();
+        let expected = on_threads(size, name, &options);
         assert!(expected.converged(), "{name}: {}", expected.stop);
 
         let (codes, said) = ended(size, processes.path(), &format!("run {name}"));
@@ -243,7 +215,7 @@ fn grids_of_processes_are_those_of_threads_to_the_last_bit() {
             [&processes, &of_threads].map(|folder| results(&folder.path().join("out")));
         assert!(found.keys().eq(expected.keys()), "{:?}, {:?}", found.keys(), expected.keys());
         for (file, contents) in &expected {
-            assert!(found[file] == *contents, "{name} on {size}: {}", file.display());
+            assert!(found[file] == *contents, "{name} on {size}: {file}");
         }
     }
 }
@@ -252,9 +224,7 @@ fn grids_of_processes_are_those_of_threads_to_the_last_bit() {
 fn any_rank_stops_all_and_any_number_goes_on() {
     let [folder, whole] = [(); 2].map(|()| tempfile::tempdir().unwrap());
     let options = RunOptions::new(whole.path().join("out"));
-    let expected = run_on(Machine::Ranks(threads(3)), &case("O").into(), &options, &mut ())
-        .unwrap()
-        .into_section();
+    let expected = on_threads(3, "O", &options);
 
     let (codes, said) = ended(3, folder.path(), "stop O");
     assert_eq!(codes, [Some(130); 3], "{said:?}");
@@ -271,10 +241,7 @@ fn any_rank_stops_all_and_any_number_goes_on() {
     options.restart = Some(kept);
     options.force = true;
 
-    let threads = run_on(Machine::Ranks(threads(2)), &case("O").into(), &options, &mut ())
-        .unwrap()
-        .into_section();
-    assert_eq!(said[0], history(&threads));
+    assert_eq!(said[0], history(&on_threads(2, "O", &options)));
     let mesh = |folder: &Path| fs::read(folder.join("out/mesh.vts")).unwrap();
     assert!(mesh(folder.path()) == mesh(whole.path()));
 }
@@ -301,18 +268,9 @@ fn a_rank_that_dies_or_loses_its_device_ends_all_and_leaves_no_mesh() {
 #[test]
 fn a_system_is_solved_by_the_rows_of_processes() {
     let folder = tempfile::tempdir().unwrap();
-    let n = 90;
-    let mut text =
-        format!("%%MatrixMarket matrix coordinate real general\n{n} {n} {}\n", 3 * n - 2);
-    for row in 1..=n {
-        for (column, value) in [(row - 1, -1.0), (row, 2.5), (row + 1, -1.2)] {
-            if (1..=n).contains(&column) {
-                writeln!(text, "{row} {column} {value}").unwrap();
-            }
-        }
-    }
-    fs::write(folder.path().join("A.mtx"), text).unwrap();
-    let options = SystemOptions::new(folder.path().join("A.mtx"), folder.path().join("threads"));
+    let file = folder.path().join("A.mtx");
+    write_matrix(&file, &convection(9, 10, 0.3)).unwrap();
+    let options = SystemOptions::new(file, folder.path().join("threads"));
     let expected = solve_system_on(threads(3), &options, &mut ()).unwrap();
 
     let (codes, said) = ended(3, folder.path(), "solve");
