@@ -166,7 +166,7 @@ impl Grid {
     }
 
     /// A grid of `ni` × `nj` nodes with node (i, j) at `place(i, j)`.
-    pub(crate) fn of_nodes(
+    pub fn of_nodes(
         topology: Topology,
         [ni, nj]: [usize; 2],
         place: impl Fn(usize, usize) -> [f64; 2],

@@ -6,14 +6,7 @@ use super::linear::apart;
 
 /// A grid with node (i, j) at `place(i, j)`.
 pub fn grid_from(ni: usize, nj: usize, place: impl Fn(usize, usize) -> [f64; 2]) -> Grid {
-    let mut grid = Grid::new(Topology::O(Seam::Periodic), ni, nj);
-    for j in 0..nj {
-        for i in 0..ni {
-            let k = grid.index(i, j);
-            [grid.x[k], grid.y[k]] = place(i, j);
-        }
-    }
-    grid
+    Grid::of_nodes(Topology::O(Seam::Periodic), [ni, nj], place)
 }
 
 /// The largest distance of the nodes of two grids in one coordinate.
