@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use gridgen::files::IoError;
-use gridgen::formats::plot3d::{Axes, ByteOrder, Dimensions, Encoding, Flavour, NumberPrecision};
+use gridgen::formats::plot3d::{Axes, ByteOrder, Encoding, Flavour, NumberPrecision};
 use gridgen::formats::{
     self, Compression, Converted, FORMATS, Format, MeshData, NAMES, Settings, Sides, Span,
 };
@@ -197,7 +197,7 @@ impl LayoutArguments {
 
     fn flavour(&self) -> Flavour {
         Flavour {
-            dimensions: if self.dimensions == 2 { Dimensions::Two } else { Dimensions::Three },
+            dimensions: self.dimensions,
             encoding: self.encoding,
             precision: self.precision,
             byte_order: self.byte_order,

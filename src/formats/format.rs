@@ -7,7 +7,6 @@ use serde::{Serialize, Serializer};
 
 use super::data::{MeshData, Parts, Settings};
 use super::mesh::Span;
-use super::plot3d::layout::Dimensions;
 use super::rim::Reader;
 use crate::files::atomic::{self, Writer};
 use crate::files::output::Output;
@@ -66,7 +65,7 @@ pub struct MeshFile {
     /// The zones that it holds.
     pub holds: Holds,
     /// The dimensions of `Plot3D` with which it is written; none for all.
-    pub(super) dimensions: Option<Dimensions>,
+    pub(super) dimensions: Option<u8>,
     /// Bytes for a node, at least.
     pub(super) least_bytes: u64,
     pub(super) contents: FileContents,
@@ -118,7 +117,7 @@ impl MeshFile {
         sizes: &[[usize; 2]],
         span: Option<Span>,
     ) -> Result<(), IoError> {
-        let extruded = span.filter(|_| self.dimensions != Some(Dimensions::Two));
+        let extruded = span.filter(|_| self.dimensions != Some(2));
         let planes = extruded.map_or(1, |span| span.cells as u128 + 1);
         let sizes = || sizes.iter().map(|[ni, nj]| [*ni as u128, *nj as u128, planes]);
         let refused = |what, count, most| Err(WriteFault::TooLarge { what, count, most }.at(path));

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::Path;
 
 use gridgen::formats::plot3d::{
-    self, Axes, ByteOrder, Dimensions, Encoding, Flavour, NumberPrecision,
+    self, Axes, ByteOrder, Encoding, Flavour, NumberPrecision,
 };
 use gridgen::formats::{MeshData, Sides, Span, nmf, openfoam, su2, vtk};
 use gridgen::grid::quality::{cell_area, cell_aspect_ratio, cell_corners, cell_skewness};
@@ -25,7 +25,7 @@ fn grid() -> Grid {
 /// All flavours of `Plot3D`.
 fn flavours() -> Vec<Flavour> {
     let flavour = |k: usize| Flavour {
-        dimensions: [Dimensions::Two, Dimensions::Three][k % 2],
+        dimensions: [2, 3][k % 2],
         precision: [NumberPrecision::Single, NumberPrecision::Double][k / 2 % 2],
         byte_order: [ByteOrder::Little, ByteOrder::Big][k / 4 % 2],
         block_count: k / 8 % 2 == 1,
@@ -38,7 +38,7 @@ fn flavours() -> Vec<Flavour> {
 
 /// Planes of points of a grid that is not extruded.
 fn planes(flavour: Flavour) -> usize {
-    if flavour.dimensions == Dimensions::Three { 2 } else { 1 }
+    usize::from(flavour.dimensions) - 1
 }
 
 /// Reads numbers from the front of a binary file.

@@ -11,7 +11,7 @@ use gridgen::case::{Case, VISCOUS, template};
 use gridgen::files::restart;
 use gridgen::formats::matrix_market::{self, MatrixMarketError, SourceLine};
 use gridgen::formats::plot3d::{
-    self, Axes, ByteOrder, Dimensions, Encoding, Flavour, NumberPrecision,
+    self, Axes, ByteOrder, Encoding, Flavour, NumberPrecision,
 };
 use gridgen::formats::{
     Contents, Mesh, MeshData, ReadError, Sides, Span, cgns, contents_from_bytes, contents_of_case,
@@ -337,7 +337,7 @@ const SPAN: Span = Span { length: 1.0, cells: 2, sides: Sides::Periodic };
 
 fn texts() -> Vec<Vec<u8>> {
     let repeated = b"1\n3 2 2\n0 1 2 0 1 2 0 1 2 0 1 2\n3*0,3*1 3*0 3*1\n6*0.0 6*1D0\n".to_vec();
-    let plane = Flavour { dimensions: Dimensions::Two, block_count: false, ..Flavour::default() };
+    let plane = Flavour { dimensions: 2, block_count: false, ..Flavour::default() };
     [
         written(|grid, out| plot3d::write_to(out, &[grid], None, Flavour::default())),
         written(|grid, out| plot3d::write_to(out, &[grid], Some(SPAN), Flavour::default())),
@@ -353,7 +353,7 @@ fn binaries() -> Vec<Vec<u8>> {
         byte_order: [ByteOrder::Little, ByteOrder::Big][k / 4 % 2],
         precision: [NumberPrecision::Single, NumberPrecision::Double][k / 2 % 2],
         blanking: (k / 2).is_multiple_of(2),
-        dimensions: [Dimensions::Two, Dimensions::Three][k % 2],
+        dimensions: [2, 3][k % 2],
         block_count: k % 2 == 1,
         ..Flavour::default()
     };

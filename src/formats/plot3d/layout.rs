@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 /// Layout of a `Plot3D` file, as in section `[output]` of a case. The default is what most programs read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flavour {
-    /// Coordinates a point.
+    /// Coordinates a point: 2, x and y, or 3, with z in at least two planes.
     #[serde(rename = "plot3d_dimensions")]
-    pub dimensions: Dimensions,
+    pub dimensions: u8,
     /// Text or binary.
     #[serde(rename = "plot3d_encoding")]
     pub encoding: Encoding,
@@ -31,7 +31,7 @@ pub struct Flavour {
 impl Default for Flavour {
     fn default() -> Self {
         Self {
-            dimensions: Dimensions::Three,
+            dimensions: 3,
             encoding: Encoding::Text,
             precision: NumberPrecision::Double,
             byte_order: ByteOrder::Little,
@@ -39,28 +39,6 @@ impl Default for Flavour {
             blanking: false,
             axes: Axes::Ijk,
         }
-    }
-}
-
-/// Coordinates a point.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "u8", into = "u8")]
-pub enum Dimensions {
-    /// x and y.
-    Two = 2,
-    /// x, y and z, in at least two planes.
-    Three = 3,
-}
-
-impl From<u8> for Dimensions {
-    fn from(dimensions: u8) -> Self {
-        if dimensions == 2 { Self::Two } else { Self::Three }
-    }
-}
-
-impl From<Dimensions> for u8 {
-    fn from(dimensions: Dimensions) -> Self {
-        dimensions as Self
     }
 }
 

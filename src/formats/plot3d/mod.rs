@@ -12,7 +12,7 @@ mod write;
 use std::io;
 use std::path::Path;
 
-pub use self::layout::{Axes, ByteOrder, Dimensions, Encoding, Flavour, NumberPrecision};
+pub use self::layout::{Axes, ByteOrder, Encoding, Flavour, NumberPrecision};
 pub(super) use self::read::{ANY_NUMBERS, NUMBERS_A_BYTE};
 pub use self::write::{FortranRecord, write_to};
 
@@ -35,23 +35,23 @@ pub(super) const FORMAT: Format = Format {
         MeshFile {
             names: ["mesh.p3d", "mesh.failed.p3d"],
             holds: Holds::All,
-            dimensions: Some(Dimensions::Three),
+            dimensions: Some(3),
             least_bytes: LEAST_BYTES,
-            contents: FileContents::File(|out, m| write(out, m, Dimensions::Three)),
+            contents: FileContents::File(|out, m| write(out, m, 3)),
         },
         MeshFile {
             names: ["mesh.nmf", "mesh.failed.nmf"],
             holds: Holds::Section,
-            dimensions: Some(Dimensions::Three),
+            dimensions: Some(3),
             least_bytes: 0,
             contents: FileContents::File(|out, m| write_map(out, m)),
         },
         MeshFile {
             names: ["mesh.2d.p3d", "mesh.2d.failed.p3d"],
             holds: Holds::All,
-            dimensions: Some(Dimensions::Two),
+            dimensions: Some(2),
             least_bytes: LEAST_BYTES,
-            contents: FileContents::File(|out, m| write(out, m, Dimensions::Two)),
+            contents: FileContents::File(|out, m| write(out, m, 2)),
         },
     ],
     refuses_zones: None,
@@ -63,7 +63,7 @@ pub(super) const FORMAT: Format = Format {
 pub(super) const READER: Reader = Reader { begins: None, hint: "", zones: read::zones };
 
 /// Writes a block for each zone; the number of several stands before their sizes in any case.
-fn write(out: &mut Writer<'_>, m: &MeshData<'_>, dimensions: Dimensions) -> io::Result<()> {
+fn write(out: &mut Writer<'_>, m: &MeshData<'_>, dimensions: u8) -> io::Result<()> {
     let block_count = m.settings.plot3d.block_count || m.parts() != Parts::Whole;
     write_to(out, &m.blocks(), m.span, Flavour { dimensions, block_count, ..m.settings.plot3d })
 }
@@ -78,7 +78,7 @@ fn convert(path: &Path, mesh: &MeshData<'_>, force: bool) -> Result<Converted, I
     let dimensions = mesh.settings.plot3d.dimensions;
     let map = path.with_extension("nmf");
     // Only a wall and its seam or cut can be mapped.
-    let mapped = mesh.weldable && dimensions == Dimensions::Three && map != path;
+    let mapped = mesh.weldable && dimensions == 3 && map != path;
     if mapped && !force {
         check_own(&map, nmf::TITLE)?;
     }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::layout::{Axes, ByteOrder, Dimensions, Encoding, Flavour, NumberPrecision};
+use super::layout::{Axes, ByteOrder, Encoding, Flavour, NumberPrecision};
 use crate::files::{ByteSink, pieces};
 use crate::formats::mesh::Span;
 use crate::grid::Grid;
@@ -66,30 +66,22 @@ struct Block<'a> {
     flavour: Flavour,
     /// `ni nj`, or `ni nj nk`, or with FUN3D's axes `ni nk nj`.
     size: Vec<usize>,
-    /// In the order of the file.
-    coordinates: &'static [Coordinate],
+    /// x, y and z as 0 to 2, in the order of the file.
+    coordinates: &'static [usize],
     planes: usize,
     /// Points of a run: of a line of the grid, or of a plane.
     run: usize,
 }
 
-#[derive(Debug, Clone, Copy)]
-enum Coordinate {
-    X,
-    Y,
-    Z,
-}
-
 impl<'a> Block<'a> {
     fn new(grid: &'a Grid, span: Span, flavour: Flavour) -> Self {
-        use Coordinate::{X, Y, Z};
         let (ni, nj, nk) = (grid.ni, grid.nj, span.planes());
-        let (size, coordinates, planes): (_, &[Coordinate], _) =
-            match (flavour.dimensions, flavour.axes) {
-                (Dimensions::Two, _) => (vec![ni, nj], &[X, Y], 1),
-                (Dimensions::Three, Axes::Ijk) => (vec![ni, nj, nk], &[X, Y, Z], nk),
-                (Dimensions::Three, Axes::Fun3d) => (vec![ni, nk, nj], &[X, Z, Y], nk),
-            };
+        let (size, coordinates, planes): (_, &[usize], _) = match (flavour.dimensions, flavour.axes)
+        {
+            (2, _) => (vec![ni, nj], &[0, 1], 1),
+            (_, Axes::Ijk) => (vec![ni, nj, nk], &[0, 1, 2], nk),
+            (_, Axes::Fun3d) => (vec![ni, nk, nj], &[0, 2, 1], nk),
+        };
         let by_lines = planes > 1 && flavour.axes == Axes::Fun3d;
         let run = if by_lines { ni } else { ni * nj };
         Self { grid, span, flavour, size, coordinates, planes, run }
@@ -101,12 +93,12 @@ impl<'a> Block<'a> {
     }
 
     /// A coordinate of point k of a run.
-    fn number(&self, coordinate: Coordinate, run: usize, k: usize) -> f64 {
+    fn number(&self, coordinate: usize, run: usize, k: usize) -> f64 {
         let (plane, point) = (run % self.planes, run / self.planes * self.run + k);
         match coordinate {
-            Coordinate::X => self.grid.x[point],
-            Coordinate::Y => self.grid.y[point],
-            Coordinate::Z => self.span.z(plane),
+            0 => self.grid.x[point],
+            1 => self.grid.y[point],
+            _ => self.span.z(plane),
         }
     }
 
