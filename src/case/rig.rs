@@ -86,7 +86,11 @@ pub struct PlacedCase {
 impl PlacedElement {
     /// Its wall, where it stands.
     pub fn wall(&self) -> ElementWall {
-        wall(&self.problem, &self.placement)
+        let Problem { case, topology, points, shift: [dx, dy], .. } = &self.problem;
+        let line = &points.line[topology.wall(points.line.len())];
+        let line = line.iter().map(|[x, y]| [x + dx, y + dy]);
+        let edge = !case.geometry.contour.is_smooth();
+        ElementWall::new(self.placement.points(line), edge, points.base_cells)
     }
 }
 
@@ -119,99 +123,78 @@ impl CaseFile {
         }
         let gap_cells = self.overset.as_ref().map_or(0, |overset| overset.gap_cells);
         let mut assembly = self.clone();
-        let frames = assembly.frames()?;
-        let mut problems = assembly.elements.iter().map(settled).collect::<Result<Vec<_>, _>>()?;
-        let placements = assembly.placements(&problems, &frames)?;
-        let walls: Vec<ElementWall> =
-            problems.iter().zip(&placements).map(|(problem, at)| wall(problem, at)).collect();
+        let mut elements = self.placed()?;
+        let walls: Vec<ElementWall> = elements.iter().map(PlacedElement::wall).collect();
         assembly.check_crossings(&walls)?;
         let gaps_of = |wall: &ElementWall| -> Vec<f64> {
             walls.iter().map(|other| wall.nearest_of(other).0).collect()
         };
         let gaps: Vec<Vec<f64>> = walls.iter().map(gaps_of).collect();
-        assembly.put_reaches(&placements, &gaps);
-        for number in 0..problems.len() {
-            let chord = placements[number].chord;
+        assembly.put_reaches(&elements, &gaps);
+        for (number, placed) in elements.iter_mut().enumerate() {
+            let chord = placed.placement.chord;
             let others = gaps[number].iter().enumerate().filter(|(other, _)| *other != number);
             let narrowest = others.map(|(_, gap)| *gap).fold(f64::INFINITY, f64::min);
             let element = &mut assembly.elements[number];
             let given = element.case.places.has("grid.nj");
             let provisional = element.case.grid.clone();
+            placed.reach = element.reach;
             element.case.grid.reach = element.reach.map(|reach| reach / chord);
             // Layers follow from the length of the outer line.
             if element.case.grid.reach != provisional.reach && !given {
-                problems[number] = settled(element)?;
+                placed.problem = settled(element)?;
             }
             if !given {
                 let gap = Some(narrowest / chord).filter(|gap| *gap < element.case.grid.extent());
-                element.case.grid.nj = layers(&problems[number], element, gap, gap_cells);
+                element.case.grid.nj = layers(&placed.problem, element, gap, gap_cells);
             }
             if element.case.grid != provisional {
-                problems[number] = settled(element)?;
+                placed.problem = settled(element)?;
             }
-            element.case = problems[number].case.clone();
+            element.case = placed.problem.case.clone();
         }
-        assembly.check_reaches(&placements, &gaps)?;
-        let placed = |((problem, placement), element): ((Problem, Placement), &Element)| {
-            let rigged = match element.placed_by {
-                PlacedBy::Rigged { to, rigging, .. } => Some((to, rigging.side)),
-                PlacedBy::InFile | PlacedBy::At(_) => None,
-            };
-            PlacedElement { problem, placement, reach: element.reach, rigged }
-        };
-        let settled = problems.into_iter().zip(placements).zip(&assembly.elements);
-        let elements: Vec<PlacedElement> = settled.map(placed).collect();
+        assembly.check_reaches(&elements, &gaps)?;
         let background = assembly.settle_background(&elements)?;
         Ok(PlacedCase { case: assembly, elements, background })
     }
 
-    /// The frames of elements in file coordinates, whose reach is converted to chords.
-    fn frames(&mut self) -> Result<Vec<Option<Placement>>, AssemblyError> {
-        let frame = |element: &mut Element| {
-            if element.placed_by != PlacedBy::InFile {
-                return Ok(None);
-            }
-            let found = in_element(element, Case::in_file)?;
-            let frame = Placement { angle: 0.0, ..found };
-            if let Some(reach) = element.reach {
-                element.case.grid.reach = Some(reach / frame.chord);
-            }
-            Ok(Some(frame))
+    /// The elements at their places, those first that do not follow from others. Their reaches and layers follow later.
+    fn placed(&self) -> Result<Vec<PlacedElement>, AssemblyError> {
+        let in_frame = |element: &Element| -> Result<_, AssemblyError> {
+            let rigged = match element.placed_by {
+                PlacedBy::Rigged { to, rigging, .. } => Some((to, rigging.side)),
+                PlacedBy::InFile | PlacedBy::At(_) => None,
+            };
+            let (problem, placement) = (settled(element)?, Placement::NONE);
+            Ok(PlacedElement { problem, placement, reach: None, rigged })
         };
-        self.elements.iter_mut().map(frame).collect()
-    }
-
-    /// The placements, those first that do not follow from others.
-    fn placements(
-        &self,
-        problems: &[Problem],
-        frames: &[Option<Placement>],
-    ) -> Result<Vec<Placement>, AssemblyError> {
-        let mut placed: Vec<Option<Placement>> = vec![None; problems.len()];
+        let mut elements = self.elements.iter().map(in_frame).collect::<Result<Vec<_>, _>>()?;
+        let mut placed = vec![false; elements.len()];
         // No circle: a round places one at least.
-        while placed.iter().any(Option::is_none) {
+        while placed.contains(&false) {
             for (number, element) in self.elements.iter().enumerate() {
-                if placed[number].is_some() {
+                if placed[number] {
                     continue;
                 }
-                placed[number] = match &element.placed_by {
-                    PlacedBy::InFile => frames[number],
-                    PlacedBy::At(placement) => Some(*placement),
+                elements[number].placement = match &element.placed_by {
+                    PlacedBy::InFile => {
+                        Placement { angle: 0.0, ..elements[number].problem.case.geometry.in_file }
+                    }
+                    PlacedBy::At(placement) => *placement,
+                    PlacedBy::Rigged { to, .. } if !placed[*to] => continue,
                     PlacedBy::Rigged { chord, to, rigging } => {
-                        let Some(other) = &placed[*to] else { continue };
-                        let other = wall(&problems[*to], other);
-                        let own = wall(&problems[number], &Placement::NONE);
-                        let found = rigging.placement(&own, *chord, &other);
-                        Some(found.map_err(|error| {
+                        let [own, other] = [number, *to].map(|k| elements[k].wall());
+                        rigging.placement(&own, *chord, &other).map_err(|error| {
                             let place = element.case.places.of(&["element.rigging"]).into();
                             let element = element.case.name.clone();
                             AssemblyError::Rigging { place, element, error }
-                        })?)
+                        })?
                     }
                 };
+                placed[number] = true;
             }
         }
-        Ok(placed.into_iter().flatten().collect())
+        Ok(elements)
     }
 
     fn check_crossings(&self, walls: &[ElementWall]) -> Result<(), AssemblyError> {
@@ -229,12 +212,12 @@ impl CaseFile {
     /// Sets the reaches that are not given: a number of chords of the element, a multiple of the narrowest gap beside it
     /// that is narrower than its chord or that another grid reaches across, or a part of the way to the first element
     /// where the grid of that, with cells as large as they are far, is the background; the largest of the three.
-    fn put_reaches(&mut self, placements: &[Placement], gaps: &[Vec<f64>]) {
+    fn put_reaches(&mut self, placed: &[PlacedElement], gaps: &[Vec<f64>]) {
         let [chords, wide, far] = REACH;
         let mut open = Vec::new();
         let first = usize::from(self.background.is_none());
         for (a, element) in self.elements.iter_mut().enumerate().skip(first) {
-            let chord = placements[a].chord;
+            let chord = placed[a].placement.chord;
             let others = gaps[a].iter().enumerate().filter(|(b, gap)| *b != a && **gap < chord);
             let narrowest = others.map(|(_, gap)| *gap).reduce(f64::min).unwrap_or(0.0);
             if element.reach.is_none() {
@@ -245,7 +228,7 @@ impl CaseFile {
         }
         // Each is raised a few times at most, since it then is beyond that gap.
         while let Some((a, _, gap)) = self
-            .ends_in_gaps(placements, gaps)
+            .ends_in_gaps(placed, gaps)
             .filter(|(a, ..)| open.contains(a))
             .min_by(|(.., one), (.., other)| one.total_cmp(other))
         {
@@ -257,7 +240,7 @@ impl CaseFile {
     /// across it; and that gap, which is narrower than one of the two is long: others need no cells of both.
     fn ends_in_gaps(
         &self,
-        placements: &[Placement],
+        placed: &[PlacedElement],
         gaps: &[Vec<f64>],
     ) -> impl Iterator<Item = (usize, usize, f64)> {
         let pairs = gaps
@@ -267,7 +250,7 @@ impl CaseFile {
         pairs.filter(|&(a, b, gap)| {
             let [reach, other] = [a, b].map(|k| self.elements[k].reach);
             a != b
-                && gap < placements[a].chord.max(placements[b].chord)
+                && gap < placed[a].placement.chord.max(placed[b].placement.chord)
                 && reach.is_some_and(|reach| reach <= gap)
                 && other.is_none_or(|reach| reach > gap)
         })
@@ -276,10 +259,10 @@ impl CaseFile {
     /// Refuses a grid that ends within a gap which the grid of the other side reaches across.
     fn check_reaches(
         &self,
-        placements: &[Placement],
+        placed: &[PlacedElement],
         gaps: &[Vec<f64>],
     ) -> Result<(), AssemblyError> {
-        let Some((a, b, gap)) = self.ends_in_gaps(placements, gaps).next() else { return Ok(()) };
+        let Some((a, b, gap)) = self.ends_in_gaps(placed, gaps).next() else { return Ok(()) };
         let [element, other] = [a, b].map(|k| &self.elements[k].case);
         Err(AssemblyError::EndsInGap {
             found: Box::new(element.places.found(&["element.reach"])),
@@ -315,27 +298,10 @@ impl CaseFile {
     }
 }
 
-/// The result of work on the case of an element, whose name its error has.
-fn in_element<T>(
-    Element { case, .. }: &Element,
-    work: impl Fn(&Case) -> Result<T, SectionError>,
-) -> Result<T, AssemblyError> {
-    work(case).map_err(|error| AssemblyError::Section { element: case.name.clone(), error })
-}
-
-/// The problem of an element.
-fn settled(element: &Element) -> Result<Problem, AssemblyError> {
-    in_element(element, Case::settle)
-}
-
-/// The wall of a problem where a placement brings it.
-fn wall(problem: &Problem, placement: &Placement) -> ElementWall {
-    let points = &problem.points;
-    let line = &points.line[problem.topology.wall(points.line.len())];
-    let [dx, dy] = problem.shift;
-    let line = line.iter().map(|[x, y]| [x + dx, y + dy]);
-    let edge = !problem.case.geometry.contour.is_smooth();
-    ElementWall::new(placement.points(line), edge, points.base_cells)
+/// The problem of an element, whose name its error has.
+fn settled(Element { case, .. }: &Element) -> Result<Problem, AssemblyError> {
+    let named = |error| AssemblyError::Section { element: case.name.clone(), error };
+    case.settle().map_err(named)
 }
 
 /// Points from wall to outer line that give enough cells across a gap, of a width in the element's chords, heights

@@ -34,12 +34,6 @@ impl Case {
         self.read_body(&mut self.geometry.clone()).map_err(|error| self.located(error))
     }
 
-    /// Place and size of the body in its file.
-    pub(super) fn in_file(&self) -> Result<Placement, SectionError> {
-        let mut geometry = self.geometry.clone();
-        self.read_body(&mut geometry).map(|_| geometry.in_file).map_err(|error| self.located(error))
-    }
-
     /// The problem of the case, settled for its section.
     pub fn settle(&self) -> Result<Problem, SectionError> {
         let mut case = self.clone();
