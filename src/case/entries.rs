@@ -58,22 +58,6 @@ impl Given {
         Self { places: Places { path, within, ..Places::default() }, ..Self::default() }
     }
 
-    /// Puts one override in place, which is one of every element.
-    pub(super) fn set_for_all(
-        &mut self,
-        key: &'static Key,
-        value: &Value,
-        shown: &str,
-        place: &Place,
-    ) -> Result<(), CaseError> {
-        if !among(key.path, &SINGLE) && !key.section().is_empty() {
-            for element in &mut self.elements {
-                element.set(key, value, shown, place)?;
-            }
-        }
-        self.set(key, value, shown, place)
-    }
-
     /// The name of the element whose entries these are, as it is given; empty where it is not.
     pub(super) fn element(&self) -> String {
         let name = self.values.get("element.name").and_then(toml::Value::as_str);
@@ -122,7 +106,7 @@ impl Given {
         self.elements.iter_mut().for_each(Self::seal);
     }
 
-    /// Puts one override in place: it replaces the key, and drops the file's alternatives to it.
+    /// Puts one override in place, of every element too: it replaces the key, and drops the file's alternatives to it.
     pub(super) fn set(
         &mut self,
         key: &'static Key,
@@ -130,6 +114,11 @@ impl Given {
         shown: &str,
         place: &Place,
     ) -> Result<(), CaseError> {
+        if !among(key.path, &SINGLE) && !key.section().is_empty() {
+            for element in &mut self.elements {
+                element.set(key, value, shown, place)?;
+            }
+        }
         let (place, own) = (place.clone(), self.places.shown(key.path));
         self.insert(key, value, GivenValue { place, key: own, value: shown.to_owned() })?;
         self.drop_alternatives(key.path);

@@ -123,7 +123,7 @@ impl Given {
             return Ok(());
         }
         match table::named(name)[..] {
-            [key] => self.set_for_all(key, &value, &shown, &place),
+            [key] => self.set(key, &value, &shown, &place),
             [] => Err(unknown_argument(name, place)),
             ref keys => {
                 let keys = keys.iter().map(|key| key.path).collect();

@@ -54,7 +54,7 @@ impl Given {
         }
         let key = table::find(path).filter(|key| !among(key.path, &[ELEMENT]));
         let key = key.ok_or_else(|| unknown_key(path, place.clone()))?;
-        self.set_for_all(key, &override_value(key, value), value, &place)
+        self.set(key, &override_value(key, value), value, &place)
     }
 }
 
