@@ -3,8 +3,10 @@
 use std::path::Path;
 use std::str::FromStr;
 
+use serde::Serialize;
 use toml::{Table, Value};
-use toml_edit::Item;
+use toml_edit::ser::ValueSerializer;
+use toml_edit::{InlineTable, Item};
 
 use super::entries::{ELEMENT, Given, UNNAMED, unknown_argument};
 use super::error::{CaseError, Found, GivenValue, Place, among};
@@ -109,7 +111,9 @@ impl Given {
 
     /// Puts one argument in place.
     fn argument(&mut self, name: &String, given: &Value) -> Result<(), CaseError> {
-        let value = editable(given);
+        // Every value is also one of a file.
+        let of_file = given.serialize(ValueSerializer::new());
+        let value = of_file.unwrap_or_else(|_| InlineTable::new().into());
         let shown = excerpt(value.to_string().trim());
         let place = Place::Argument { name: name.clone(), value: shown.clone() };
         if name == ELEMENT {
@@ -158,22 +162,6 @@ impl Case {
         overrides: &[(String, String)],
     ) -> Result<Self, CaseError> {
         CaseFile::from_toml(text, path, overrides)?.into_section()
-    }
-}
-
-/// Converts a value to the type that values of a file have.
-fn editable(value: &Value) -> toml_edit::Value {
-    match value {
-        Value::String(text) => text.into(),
-        Value::Integer(number) => (*number).into(),
-        Value::Float(number) => (*number).into(),
-        Value::Boolean(flag) => (*flag).into(),
-        Value::Datetime(time) => (*time).into(),
-        Value::Array(items) => toml_edit::Value::Array(items.iter().map(editable).collect()),
-        Value::Table(items) => {
-            let items = items.iter().map(|(name, item)| (name.as_str(), editable(item)));
-            toml_edit::Value::InlineTable(items.collect())
-        }
     }
 }
 
