@@ -27,7 +27,7 @@ macro_rules! keys {
     ($(#[$sections_are:meta])* $sections:ident, $(#[$keys_are:meta])* $keys:ident, [$($first:expr)?];
     $($(#[derive($($derived:tt)*)])? $section:literal $(=> $Options:ident { $($more:tt)* })?: $about:literal {
         $(
-            $name:ident $(as $word:literal)? $(: $Type:ty)? = $kind:expr, $default:expr, $unit:tt; $meaning:literal;
+            $name:ident $(: $Type:ty)? = $kind:expr, $default:expr, $unit:tt; $meaning:literal;
         )*
     })*) => {
         $(#[$sections_are])*
@@ -37,7 +37,7 @@ macro_rules! keys {
         pub const $keys: &[Key] = &[
             $($first,)?
             $($(Key {
-                path: $crate::case::declare::dotted!($section, $name $(, $word)?),
+                path: concat!($section, ".", stringify!($name)),
                 kind: $kind,
                 default: $default,
                 unit: $unit,
@@ -72,16 +72,6 @@ macro_rules! options {
     };
 }
 
-/// The path of a key, by its own name or, for words of Rust, by another.
-macro_rules! dotted {
-    ($section:literal, $name:ident) => {
-        concat!($section, ".", stringify!($name))
-    };
-    ($section:literal, $name:ident, $word:literal) => {
-        concat!($section, ".", $word)
-    };
-}
-
 /// The unit of a key in the documentation of its field.
 macro_rules! unit {
     ("") => {
@@ -92,4 +82,4 @@ macro_rules! unit {
     };
 }
 
-pub(super) use {dotted, keys, options, unit};
+pub(super) use {keys, options, unit};

@@ -259,7 +259,7 @@ keys! {
     }:
         "A line around the section, such as a wind tunnel, in place of the far field: a box, or any line of pieces. Each side is \
         a patch of its name in the files; `grid.far_field`, `grid.reach` and `grid.wake_length` are left out." {
-        bounds as "box" = KeyKind::Box, Unset, "chords";
+        box = KeyKind::Box, Unset, "chords";
             "The sides: `[x_min, x_max, y_min, y_max]`, from the nose of the section before it is turned; a contour without an \
             edge has its centre at (0.5, 0). Without it there is no box.";
         floor: SideKind = SIDES, Word("slip"), ""; "Condition on the side at `y_min`.";
