@@ -175,12 +175,9 @@ fn names(entries: &Given) -> Result<Vec<String>, CaseError> {
         let fit = name.len() <= MOST_LETTERS
             && name.chars().all(letter)
             && name.starts_with(|c: char| c.is_ascii_alphabetic());
-        if !fit {
-            let expected =
-                format!("at most {MOST_LETTERS} letters, digits, _ and -, a letter first");
-            let remedy = "zones, patches and families of the mesh have this name";
-            return Err(element.refuse(&[NAME], expected, remedy));
-        }
+        let expected = format!("at most {MOST_LETTERS} letters, digits, _ and -, a letter first");
+        let remedy = "zones, patches and families of the mesh have this name";
+        element.require(fit, &[NAME], expected, remedy)?;
         let same = |other: &str| other.eq_ignore_ascii_case(&name);
         let (expected, remedy) = if names.iter().any(|other| same(other)) {
             ("a name that no other element has", "files of elements differ by their names")
@@ -253,11 +250,9 @@ fn refuse_keys(entries: &Given, near_body: bool) -> Result<(), CaseError> {
     };
     entries.refuse_given(&[key], expected, remedy)?;
     let topology: TopologyChoice = entries.get("grid.topology")?;
-    if topology == TopologyChoice::Half || (near_body && topology == TopologyChoice::C) {
-        let expected = "\"O\", whose lines close around the element";
-        return Err(entries.refuse(&["grid.topology"], expected, "leave grid.topology out"));
-    }
-    Ok(())
+    let open = topology == TopologyChoice::Half || (near_body && topology == TopologyChoice::C);
+    let expected = "\"O\", whose lines close around the element";
+    entries.require(!open, &["grid.topology"], expected, "leave grid.topology out")
 }
 
 /// Reads the keys that place an element.
@@ -269,11 +264,10 @@ fn placed_by(entries: &Given, names: &[String], number: usize) -> Result<PlacedB
             return Err(entries.conflict(key, "frame = \"file\""));
         }
         let sources = ["geometry.file", "geometry.points", "geometry.section"];
-        if entries.first_of(&sources).is_none() {
-            let expected = "a section of coordinates: geometry.file, points or section";
-            let remedy = "place other sections by at, or by rigging";
-            return Err(entries.refuse(&["element.frame"], expected, remedy));
-        }
+        let of_file = entries.first_of(&sources).is_some();
+        let expected = "a section of coordinates: geometry.file, points or section";
+        let remedy = "place other sections by at, or by rigging";
+        entries.require(of_file, &["element.frame"], expected, remedy)?;
         return Ok(PlacedBy::InFile);
     }
     let chord = entries.get("element.chord")?;
@@ -295,10 +289,8 @@ fn placed_by(entries: &Given, names: &[String], number: usize) -> Result<PlacedB
         let place = entries.places.of(&["element.rigging.to"]).into();
         return Err(CaseError::NoElement { place, name, known: names.to_vec() });
     };
-    if to == number {
-        let remedy = "name the one that the gap lies between";
-        return Err(entries.refuse(&["element.rigging.to"], "another element", remedy));
-    }
+    let remedy = "name the one that the gap lies between";
+    entries.require(to != number, &["element.rigging.to"], "another element", remedy)?;
     Ok(PlacedBy::Rigged { chord, to, rigging: entries.section("element.rigging", &[])? })
 }
 
@@ -308,12 +300,9 @@ fn check_riggings(entries: &Given, elements: &[Element]) -> Result<(), CaseError
         let mut at = element;
         for _ in elements {
             let PlacedBy::Rigged { to, .. } = at.placed_by else { break };
-            if to == number {
-                let expected = "an element that is not rigged to this one in turn";
-                let keys = ["element.rigging.to"];
-                let own = &entries.elements[number];
-                return Err(own.refuse(&keys, expected, "place one of them by at"));
-            }
+            let (keys, own) = (["element.rigging.to"], &entries.elements[number]);
+            let expected = "an element that is not rigged to this one in turn";
+            own.require(to != number, &keys, expected, "place one of them by at")?;
             at = &elements[to];
         }
     }

@@ -41,19 +41,17 @@ pub(super) fn cascade(entries: &Given) -> Result<Option<CascadeOptions>, CaseErr
         let remedy = "give cascade.pitch, or leave [cascade] out";
         return entries.refuse_given(&others, "cascade.pitch beside it", remedy).map(|()| None);
     }
-    if !entries.places.within.is_empty() {
-        let remedy = "leave [cascade] out with several elements";
-        return Err(entries.refuse(&["cascade.pitch"], "one blade in a cascade", remedy));
-    }
+    let (alone, remedy) =
+        (entries.places.within.is_empty(), "leave [cascade] out with several elements");
+    entries.require(alone, &["cascade.pitch"], "one blade in a cascade", remedy)?;
     for (keys, remedy) in REFUSED {
         entries.refuse_given(keys, "a case without it: [cascade] is given", remedy)?;
     }
     let topology: String = entries.get("grid.topology")?;
-    if topology != "auto" && topology != "O" {
-        let expected = "\"O\" or \"auto\" in a cascade";
-        let remedy = "leave grid.topology out: the grid around a blade is an O-grid";
-        return Err(entries.refuse(&["grid.topology"], expected, remedy));
-    }
+    let closes = topology == "auto" || topology == "O";
+    let expected = "\"O\" or \"auto\" in a cascade";
+    let remedy = "leave grid.topology out: the grid around a blade is an O-grid";
+    entries.require(closes, &["grid.topology"], expected, remedy)?;
     entries.section("cascade", &[]).map(Some)
 }
 

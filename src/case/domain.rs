@@ -55,14 +55,12 @@ pub(super) fn domain(
             return Ok(None);
         }
     }
-    if !entries.places.within.is_empty() {
-        let expected = "one section in a box";
-        return Err(entries.refuse(&KEYS, expected, "leave [domain] out with several elements"));
-    }
-    if topology == TopologyChoice::Half {
-        let remedy = "set grid.topology = \"O\" or \"C\", or leave [domain] out";
-        return Err(entries.refuse(&KEYS, "a whole grid in a box", remedy));
-    }
+    let alone = entries.places.within.is_empty();
+    let remedy = "leave [domain] out with several elements";
+    entries.require(alone, &KEYS, "one section in a box", remedy)?;
+    let whole = topology != TopologyChoice::Half;
+    let remedy = "set grid.topology = \"O\" or \"C\", or leave [domain] out";
+    entries.require(whole, &KEYS, "a whole grid in a box", remedy)?;
     let domain: DomainOptions = entries.section("domain", &[])?;
     let piece = if own { Some(pieces(entries, topology)?) } else { None };
     let height = "domain.wall_first_cell";
@@ -89,16 +87,14 @@ pub(super) fn domain(
         return Err(entries.refuse(&["grid.layers"], "a box without walls", remedy));
     }
     let front = domain.pieces().points().fold(f64::INFINITY, |least, [x, _]| least.min(x));
-    if length <= 0.0 || front >= 0.0 {
-        let found = shown(length.min(-front));
-        let line = either("pieces that reach", "a box that reaches");
-        let expected = format!("{line} ahead of the nose and behind x = 1, here by {found}");
-        let remedy = either(
-            "move the pieces: the section has its nose at (0, 0)",
-            "give [x_min, x_max, y_min, y_max] in chords",
-        );
-        return Err(entries.refuse(&KEYS, expected, remedy));
-    }
+    let found = shown(length.min(-front));
+    let line = either("pieces that reach", "a box that reaches");
+    let expected = format!("{line} ahead of the nose and behind x = 1, here by {found}");
+    let remedy = either(
+        "move the pieces: the section has its nose at (0, 0)",
+        "give [x_min, x_max, y_min, y_max] in chords",
+    );
+    entries.require(length > 0.0 && front < 0.0, &KEYS, expected, remedy)?;
     check_curves(entries, &domain)?;
     Ok(Some(domain))
 }

@@ -202,6 +202,17 @@ impl Given {
         self.places.found(paths).refused(expected, remedy)
     }
 
+    /// Refuses the first of the keys that is given, unless what is expected `holds`.
+    pub(super) fn require(
+        &self,
+        holds: bool,
+        keys: &[&str],
+        expected: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Result<(), CaseError> {
+        if holds { Ok(()) } else { Err(self.refuse(keys, expected, remedy)) }
+    }
+
     /// Refuses the first of these keys and sections that is given, unless it says no more than its default does. The
     /// remedy has `{key}` where its name is to stand.
     pub(super) fn refuse_given(

@@ -96,11 +96,10 @@ fn grid(entries: &Given) -> Result<(GridOptions, Around), CaseError> {
     let nj = nj(entries, &LayerLaw { first: height, extent, near: layers, last })?;
     let (around, out) = (topology.around(refined(ni)), refined(nj));
     check_ni(entries, topology, ni)?;
-    if around.saturating_mul(out) > MAX_NODES {
-        let keys = ["grid.ni", "grid.nj", "grid.growth", "grid.refine"];
-        let expected = format!("grid.ni × grid.nj of at most {MAX_NODES}, here {around} × {out}");
-        return Err(entries.refuse(&keys, expected, "choose fewer points"));
-    }
+    let keys = ["grid.ni", "grid.nj", "grid.growth", "grid.refine"];
+    let expected = format!("grid.ni × grid.nj of at most {MAX_NODES}, here {around} × {out}");
+    let few = around.saturating_mul(out) <= MAX_NODES;
+    entries.require(few, &keys, expected, "choose fewer points")?;
     if topology == TopologyChoice::C {
         let remedy = "leave grid.seam out: a C-grid has a cut, which is held, and no seam";
         entries.refuse_given(&["grid.seam"], "grid.topology = \"O\"", remedy)?;
@@ -149,11 +148,9 @@ fn check_ni(entries: &Given, topology: TopologyChoice, ni: usize) -> Result<(), 
         TopologyChoice::Auto | TopologyChoice::C => (LEAST_SECTION + 4, 1_000_000),
         TopologyChoice::Half => (8_usize.div_ceil(refine) + 1, 500_000),
     };
-    if (least..=most).contains(&ni) {
-        return Ok(());
-    }
     let expected = format!("{least} to {most} points on a grid of this topology");
-    Err(entries.refuse(&["grid.ni"], expected, format!("the least grid.ni is {least} here")))
+    let remedy = format!("the least grid.ni is {least} here");
+    entries.require((least..=most).contains(&ni), &["grid.ni"], expected, remedy)
 }
 
 /// Defaults of the wake; none where the grid is an O-grid or half of one in any case.
@@ -177,13 +174,12 @@ fn wake(
     let default = defaults::wake_cells(ni, most);
     let default = default - default % step_of_order(entries)?;
     let cells = entries.given("grid.wake")?.unwrap_or(default);
-    if cells > most {
-        return Err(entries.refuse(
-            &["grid.wake", "grid.ni"],
-            format!("grid.wake of at most (grid.ni - {LEAST_SECTION})/2 = {most}, here {cells}"),
-            format!("leave {LEAST_SECTION} points for the section, or choose more points"),
-        ));
-    }
+    entries.require(
+        cells <= most,
+        &["grid.wake", "grid.ni"],
+        format!("grid.wake of at most (grid.ni - {LEAST_SECTION})/2 = {most}, here {cells}"),
+        format!("leave {LEAST_SECTION} points for the section, or choose more points"),
+    )?;
     let [length, direction] = [length, 0.0].map(toml::Value::from);
     let cells = i64::try_from(default).unwrap_or(i64::MAX).into();
     Ok(vec![("wake", cells), ("wake_length", length), ("wake_direction", direction)])
@@ -194,12 +190,10 @@ fn nj(entries: &Given, law: &LayerLaw) -> Result<usize, CaseError> {
     let given: usize = entries.get("grid.nj")?;
     let Some(growth) = entries.given::<f64>("grid.growth")? else {
         let (count, most) = (law.near.map_or(0, |near| near.count), given.saturating_sub(3));
-        if count <= most {
-            return Ok(given);
-        }
+        let keys = ["grid.layers.count", "grid.layers"];
         let expected = format!("at most grid.nj - 3 = {most} layers, here {count}");
         let remedy = "choose fewer layers, a larger grid.nj, or grid.growth in place of grid.nj";
-        return Err(entries.refuse(&["grid.layers.count", "grid.layers"], expected, remedy));
+        return entries.require(count <= most, &keys, expected, remedy).map(|()| given);
     };
     let takes = law.points(growth);
     let (expected, remedy) = match takes {
@@ -250,20 +244,18 @@ fn first_cell(entries: &Given) -> Result<Heights, CaseError> {
 /// Refuses first cells as high as equal layers up to `extent`.
 fn check_first_cell(entries: &Given, height: f64, extent: f64, nj: usize) -> Result<(), CaseError> {
     let uniform = extent / (nj - 1) as f64;
-    if height < uniform {
-        return Ok(());
-    }
     let [most, here] = [uniform, height].map(shown);
     let (name, larger) = if entries.has("grid.reach") {
         ("reach", "larger reach")
     } else {
         ("far_field", "farther far field")
     };
-    Err(entries.refuse(
+    entries.require(
+        height < uniform,
         &["grid.first_cell", "grid.y_plus", "grid.nj", "grid.reach", "grid.far_field"],
         format!("a first cell below the uniform spacing {name}/(nj - 1) = {most}, here {here}"),
         format!("choose a smaller first cell, fewer points in j, or a {larger}"),
-    ))
+    )
 }
 
 /// Cells of the case, before they are refined, of which curved cells are multiples.
@@ -287,9 +279,6 @@ fn check_order(entries: &Given, grid: &GridOptions) -> Result<(), CaseError> {
         counts.extend(entries.given(key)?.map(|cells| (key, cells, 0, order)));
     }
     for (key, cells, nodes, step) in counts {
-        if cells % step == 0 {
-            continue;
-        }
         let below = cells - cells % step;
         let above = below + step + nodes;
         let nearest =
@@ -300,7 +289,7 @@ fn check_order(entries: &Given, grid: &GridOptions) -> Result<(), CaseError> {
         );
         let remedy =
             format!("the nearest {key} is {nearest}; or choose another output.curved_order");
-        return Err(entries.refuse(&[key, "output.curved_order"], expected, remedy));
+        entries.require(cells % step == 0, &[key, "output.curved_order"], expected, remedy)?;
     }
     Ok(())
 }
@@ -309,13 +298,11 @@ fn check_order(entries: &Given, grid: &GridOptions) -> Result<(), CaseError> {
 fn check_base(entries: &Given, grid: &GridOptions) -> Result<(), CaseError> {
     let most = (grid.around() - 1) / 2;
     let behind = grid.topology == TopologyChoice::C;
-    if behind || grid.base_cells.is_none_or(|cells| cells <= most) {
-        return Ok(());
-    }
+    let few = behind || grid.base_cells.is_none_or(|cells| cells <= most);
     let half = grid.topology == TopologyChoice::Half;
     let limit = if half { "grid.ni - 1" } else { "(grid.ni - 1)/2" };
     let remedy = "choose fewer cells on the base, or more points around the body";
-    Err(entries.refuse(&["grid.base_cells"], format!("at most {limit} = {most}"), remedy))
+    entries.require(few, &["grid.base_cells"], format!("at most {limit} = {most}"), remedy)
 }
 
 /// Limits of the grid and retries: those that are given, or those of the default plan that change no given key.
@@ -337,15 +324,15 @@ pub(super) fn quality(entries: &Given) -> Result<QualityOptions, CaseError> {
 pub(super) fn newton(entries: &Given) -> Result<NewtonSettings, CaseError> {
     let newton: NewtonSettings = entries.section("newton", &[])?;
     let Forcing { initial, min, max } = newton.forcing;
-    if min <= initial && initial <= max {
-        return Ok(newton);
-    }
+    let rise = min <= initial && initial <= max;
     let [min, initial, max] = [min, initial, max].map(shown);
-    Err(entries.refuse(
+    entries.require(
+        rise,
         &["newton.forcing_initial", "newton.forcing_min", "newton.forcing_max"],
         format!("forcing_min ≤ forcing_initial ≤ forcing_max, here {min}, {initial}, {max}"),
         "set all three, or leave all three out",
-    ))
+    )?;
+    Ok(newton)
 }
 
 pub(super) fn output(entries: &Given, plane: (usize, usize)) -> Result<OutputOptions, CaseError> {
@@ -355,12 +342,10 @@ pub(super) fn output(entries: &Given, plane: (usize, usize)) -> Result<OutputOpt
     let output: OutputOptions = entries.section("output", &rules)?;
     // The nodes of all planes must be numbered.
     let most = MAX_NODES / plane.0.saturating_mul(plane.1).max(1);
-    if output.span_cells > 0 && output.span_cells >= most {
-        let expected = format!("at most {}, for {MAX_NODES} points in all", most.saturating_sub(1));
-        let remedy = "choose fewer cells over the span, or fewer points in the plane";
-        return Err(entries.refuse(&["output.span_cells"], expected, remedy));
-    }
-    Ok(output)
+    let few = output.span_cells == 0 || output.span_cells < most;
+    let expected = format!("at most {}, for {MAX_NODES} points in all", most.saturating_sub(1));
+    let remedy = "choose fewer cells over the span, or fewer points in the plane";
+    entries.require(few, &["output.span_cells"], expected, remedy).map(|()| output)
 }
 
 /// Name of the case: the one that is given, or that of its file.
@@ -368,11 +353,8 @@ pub(super) fn name(entries: &Given) -> Result<String, CaseError> {
     let stem =
         || entries.places.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let name = entries.given::<String>("name")?.unwrap_or_else(stem);
-    if is_fit_name(&name) {
-        return Ok(name);
-    }
     let remedy = "choose the folder by --output, the name by name = \"…\"";
-    Err(entries.refuse(&["name"], FIT_NAME, remedy))
+    entries.require(is_fit_name(&name), &["name"], FIT_NAME, remedy).map(|()| name)
 }
 
 /// Whether a folder below another can have this name, on every system. Source:

@@ -119,11 +119,10 @@ fn trailing_edge(
 /// Refuses keys of an edge for a contour that has none; defaults and topologies that may be O fit any.
 fn refuse_edges(entries: &Given) -> Result<(), CaseError> {
     let expected = "a section with a leading and a trailing edge";
-    if entries.get::<TopologyChoice>("grid.topology")? == TopologyChoice::C {
-        let remedy =
-            "choose grid.topology = \"O\": a smooth contour has no edge where a cut could begin";
-        return Err(entries.refuse(&["grid.topology"], expected, remedy));
-    }
+    let uncut = entries.get::<TopologyChoice>("grid.topology")? != TopologyChoice::C;
+    let remedy =
+        "choose grid.topology = \"O\": a smooth contour has no edge where a cut could begin";
+    entries.require(uncut, &["grid.topology"], expected, remedy)?;
     let remedy = "leave {key} out: points on a smooth contour follow grid.max_turn";
     entries.refuse_given(&EDGE_KEYS, expected, remedy)
 }
