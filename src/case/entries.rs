@@ -145,14 +145,14 @@ impl Given {
         }
     }
 
-    /// Returns true if a section within a section is in the file, or has a key that is given.
-    pub(super) fn opens(&self, section: &str) -> bool {
-        self.places.given.keys().any(|key| among(key, &[section]))
+    /// Returns true if a key has a value, or if a section is in the file or has a key that is given.
+    pub(super) fn opens(&self, path: &str) -> bool {
+        self.has(path) || self.places.given.keys().any(|key| among(key, &[path]))
     }
 
     /// The first of these keys and sections that is given.
     pub(super) fn first_of(&self, keys: &[&'static str]) -> Option<&'static str> {
-        keys.iter().copied().find(|key| self.has(key) || self.opens(key))
+        keys.iter().copied().find(|key| self.opens(key))
     }
 
     pub(super) fn has(&self, path: &str) -> bool {
@@ -227,7 +227,7 @@ impl Given {
             let default = default.or((path == "geometry.trailing_edge").then(|| "as-given".into()));
             default.is_some_and(|default| self.values.get(path) == Some(&default))
         };
-        let given = |key: &&&str| (self.has(key) || self.opens(key)) && !neutral(key);
+        let given = |key: &&&str| self.opens(key) && !neutral(key);
         keys.iter()
             .find(given)
             .map_or(Ok(()), |key| Err(self.refuse(&[key], expected, remedy.replace("{key}", key))))

@@ -119,19 +119,6 @@ pub enum Contour {
 }
 
 impl Contour {
-    /// The key or section that names it.
-    pub(crate) fn key(&self) -> &'static str {
-        match self {
-            Self::Naca(_) => "geometry.naca",
-            Self::File(_) => "geometry.file",
-            Self::Points(_) => "geometry.points",
-            Self::Section(_) => "geometry.section",
-            Self::WingBody(_) => "geometry.wing_body",
-            Self::Ellipse(_) => "geometry.ellipse",
-            Self::Joukowski(_) => "geometry.joukowski",
-        }
-    }
-
     /// The file that it is read from.
     pub(crate) fn file(&self) -> Option<&Path> {
         match self {

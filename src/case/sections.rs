@@ -54,8 +54,7 @@ pub(super) fn geometry(entries: &Given) -> Result<GeometryOptions, CaseError> {
 
 /// The one source that is given.
 fn contour(entries: &Given) -> Result<Contour, CaseError> {
-    let mut given =
-        SOURCES.into_iter().filter(|source| entries.has(source) || entries.opens(source));
+    let mut given = SOURCES.into_iter().filter(|source| entries.opens(source));
     let Some(source) = given.next() else {
         return Err(entries.missing("geometry.naca or geometry.file"));
     };

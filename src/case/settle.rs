@@ -1,6 +1,7 @@
 //! The second stage of a case: topology, spacings and turn that its section decides, and the points of the wall.
 
 use super::defaults::{LEAST_FIRST_CELL, LEAST_ON_BASE, WallFacts, round_off};
+use super::table::SOURCES;
 use super::topology::WAKE;
 use super::{Case, Contour, Frame, GeometryOptions, Place, Problem, TopologyChoice, WallPoints};
 use crate::diagnostics::errors;
@@ -290,7 +291,7 @@ impl Case {
                 &["grid.ni", "grid.points_upper", "grid.points_lower", "grid.wall_points"]
             }
             GeometryError::PointsOpen { .. } => &["grid.wall_points"],
-            _ => &[self.geometry.contour.key()],
+            _ => &SOURCES,
         };
         SectionError { place: Box::new(self.places.of(keys)), error: Box::new(error) }
     }
