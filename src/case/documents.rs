@@ -7,7 +7,6 @@ use super::piece::SIDE_KINDS;
 use super::schema::{Key, KeyKind, plain};
 use super::table::{KEYS, OVERSET_SECTIONS, SECTIONS, SOURCES, is_nested, of_section};
 use super::{Case, CaseFile, Element, PlacedBy};
-use crate::geometry::Placement;
 
 /// The schema `docs/case.schema.json`, written from the table of keys.
 ///
@@ -294,10 +293,8 @@ impl CaseFile {
                 own.insert("frame".to_owned(), "file".into());
                 &["chord", "angle", "at"]
             }
-            PlacedBy::At(Placement { chord, angle, at }) => {
-                own.insert("chord".to_owned(), (*chord).into());
-                own.insert("angle".to_owned(), (*angle).into());
-                own.insert("at".to_owned(), at.to_vec().into());
+            PlacedBy::At(placement) => {
+                own.extend(toml::Table::try_from(placement)?);
                 &[]
             }
             PlacedBy::Rigged { chord, to, rigging: figures } => {

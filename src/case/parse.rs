@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use toml_edit::{Document, InlineTable, Item, TableLike};
+use toml_edit::{Document, InlineTable, Item, TableLike, Value};
 
 use super::entries::{ELEMENT, Given, SINGLE, unknown_key, unknown_section};
 use super::error::{CaseError, Found, GivenValue, Place};
@@ -81,15 +81,11 @@ impl Given {
         item: &Item,
         source: &TableSource<'_>,
     ) -> Result<(), CaseError> {
-        let of_array = |item: &Item| -> Option<Vec<Item>> {
-            let values = item.as_array()?.iter().map(|value| Item::Value(value.clone()));
-            Some(values.collect())
+        let items: Vec<Item> = match item {
+            Item::ArrayOfTables(tables) => tables.iter().cloned().map(Item::Table).collect(),
+            Item::Value(Value::Array(values)) => values.iter().cloned().map(Item::Value).collect(),
+            _ => Vec::new(),
         };
-        let of_tables = |item: &Item| -> Option<Vec<Item>> {
-            let tables = item.as_array_of_tables()?.iter().map(|table| Item::Table(table.clone()));
-            Some(tables.collect())
-        };
-        let items = of_tables(item).or_else(|| of_array(item)).unwrap_or_default();
         let span = item.span().unwrap_or_default();
         let tables: Option<Vec<&dyn TableLike>> = items.iter().map(Item::as_table_like).collect();
         let found = || self.found(source, ELEMENT, span, item);

@@ -102,7 +102,6 @@ impl Problem {
             case.domain.as_ref().is_some_and(|domain| domain.is_near(topology, &points.line));
         case.control.base.get_or_insert(if near { Base::Laplace } else { Base::Marched });
         let corners = case.settle_passage(&points.line, &normals, &layers)?;
-        let wedge = None;
         Ok(Self {
             case,
             topology,
@@ -115,7 +114,7 @@ impl Problem {
             enclosed,
             corners,
             shift,
-            wedge,
+            wedge: None,
             notices,
         })
     }

@@ -143,14 +143,11 @@ impl Preset {
 
 impl fmt::Display for Preset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unset => write!(f, "not set"),
-            Self::Derived(rule) => write!(f, "{rule}"),
-            Self::Integer(value) => write!(f, "{value}"),
-            Self::Real(value) => write!(f, "{}", number(*value)),
-            Self::Flag(value) => write!(f, "{value}"),
-            Self::Word(word) => write!(f, "\"{word}\""),
-            Self::Words(words) => write!(f, "[{}]", quoted(words)),
+        match (self, self.value()) {
+            (Self::Derived(rule), _) => f.write_str(rule),
+            (Self::Real(value), _) => f.write_str(&number(*value)),
+            (_, Some(value)) => write!(f, "{value}"),
+            (_, None) => f.write_str("not set"),
         }
     }
 }
