@@ -14,11 +14,11 @@ use super::{Case, CaseFile, Element, PlacedBy};
 /// relations between numbers are checked by [`super::Case::from_file`] alone.
 pub fn json_schema() -> Value {
     let mut properties = members("");
-    properties.extend(sections(|_| true));
+    properties.extend(sections());
     let mut element = section(OVERSET_SECTIONS[0].0, OVERSET_SECTIONS[0].1);
     if let Some(members) = element["properties"].as_object_mut() {
         // All elements share one section of output.
-        members.extend(sections(|name| name != "output"));
+        members.extend(sections().filter(|(name, _)| name != "output"));
     }
     element["required"] = json!(["name"]);
     properties
@@ -36,9 +36,8 @@ pub fn json_schema() -> Value {
 }
 
 /// The sections of a case that are not within others.
-fn sections(kept: impl Fn(&str) -> bool) -> impl Iterator<Item = (String, Value)> {
-    let all = SECTIONS.iter().filter(move |(name, _)| !is_nested(name) && kept(name));
-    all.map(|(name, about)| {
+fn sections() -> impl Iterator<Item = (String, Value)> {
+    SECTIONS.iter().filter(|(name, _)| !is_nested(name)).map(|(name, about)| {
         let mut table = section(name, about);
         if *name == "geometry" {
             let names = SOURCES.iter().filter_map(|source| source.strip_prefix("geometry."));

@@ -107,10 +107,8 @@ fn check_curves(entries: &Given, domain: &DomainOptions) -> Result<(), CaseError
     {
         let Some(curve) = curve else { continue };
         let refuse = |expected: String, remedy: &str| Err(entries.refuse(&[key], expected, remedy));
-        if curve.len() < 4 {
-            let expected = format!("four points or more, here {}", curve.len());
-            return refuse(expected, "add points between");
-        }
+        let expected = format!("four points or more, here {}", curve.len());
+        entries.require(curve.len() >= 4, &[key], expected, "add points between")?;
         if let Some(k) = (1..curve.len()).find(|k| curve[*k][0] <= curve[k - 1][0]) {
             let [last, next] = [k - 1, k].map(|k| shown(curve[k][0]));
             let expected =
@@ -118,13 +116,13 @@ fn check_curves(entries: &Given, domain: &DomainOptions) -> Result<(), CaseError
             return refuse(expected, "give the points from the inlet to the outlet, each x once");
         }
         for (end, bound) in [(curve[0], x0), (curve[curve.len() - 1], x1)] {
-            if (end[0] - bound).abs() > 1e-9 {
-                let [end, bound] = [end[0], bound].map(shown);
-                let expected = format!(
-                    "a curve that meets the sides of domain.box, here {end} in place of {bound}"
-                );
-                return refuse(expected, "end the curve at x_min and x_max of domain.box");
-            }
+            let meets = (end[0] - bound).abs() <= 1e-9;
+            let [end, bound] = [end[0], bound].map(shown);
+            let expected = format!(
+                "a curve that meets the sides of domain.box, here {end} in place of {bound}"
+            );
+            let remedy = "end the curve at x_min and x_max of domain.box";
+            entries.require(meets, &[key], expected, remedy)?;
         }
         if let Some([x, _]) = curve.iter().find(|[x, _]| {
             let [low, high] = domain.heights_at(*x);
