@@ -1,6 +1,6 @@
 //! Cases of several elements: their resolution, and refusals.
 
-use gridgen::case::{CaseFile, PlacedBy};
+use gridgen::case::PlacedBy;
 use gridgen::overset::Placement;
 use gridgen::overset::RigSide;
 
@@ -10,12 +10,6 @@ const MAIN: &str = "[[element]]\nname = \"main\"\ngeometry = { naca = \"4412\" }
 const FLAP: &str = "[[element]]\nname = \"flap\"\ngeometry = { naca = \"2412\" }\nchord = 0.3\n";
 const RIGGING: &str = "rigging = { to = \"main\", gap = 0.02, overlap = 0.005, deflection = 25 }\n";
 const AT: &str = "at = [1.02, -0.02]\n";
-
-fn resolve_set(text: &str, overrides: &[(&str, &str)]) -> CaseFile {
-    let case = resolve_file(text, overrides).unwrap();
-    assert!(case.section().is_none(), "{case:?}");
-    case
-}
 
 /// Two elements with `more` below.
 fn with(more: &str) -> String {
@@ -33,7 +27,7 @@ fn elements_have_their_own_keys_and_those_of_all() {
         "[element.grid]\nni = 97\n[background]\nmargin = 0.2\n",
     ];
 
-    let found = resolve_set(&text.concat(), &[]);
+    let found = resolve_file(&text.concat(), &[]).unwrap();
 
     let grids: Vec<_> =
         found.elements.iter().map(|e| (e.case.grid.ni, e.case.grid.first_cell)).collect();
@@ -56,7 +50,7 @@ fn overrides_are_of_all_elements_or_of_the_one_that_is_named() {
         ("background.spacing", "0.5"),
     ];
 
-    let found = resolve_set(&text, &overrides);
+    let found = resolve_file(&text, &overrides).unwrap();
 
     assert_eq!(found.elements.iter().map(|e| e.case.grid.ni).collect::<Vec<_>>(), [65, 49]);
     assert_eq!(
@@ -70,10 +64,10 @@ fn overrides_are_of_all_elements_or_of_the_one_that_is_named() {
 #[test]
 fn a_settled_case_makes_the_same_grids_again() {
     let text = with(&[RIGGING, "[background]\n"].concat());
-    let first = resolve_set(&text, &[("grid.first_cell", "1e-3")]).settle().unwrap();
+    let first = resolve_file(&text, &[("grid.first_cell", "1e-3")]).unwrap().settle().unwrap();
     let written = first.case.to_toml_string().unwrap();
 
-    let again = resolve_set(&written, &[]);
+    let again = resolve_file(&written, &[]).unwrap();
 
     assert!(again.elements.iter().all(|element| element.reach.is_some()), "{written}");
     assert!(again.background.as_ref().unwrap().spacing.is_some(), "{written}");
@@ -91,7 +85,7 @@ fn a_settled_case_makes_the_same_grids_again() {
 fn layers_follow_from_the_gap() {
     let cells_within = |cells: &str| {
         let text = with(&[RIGGING, "[background]\n[overset]\ngap_cells = ", cells, "\n"].concat());
-        let found = resolve_set(&text, &[("grid.first_cell", "2e-4")]).settle().unwrap();
+        let found = resolve_file(&text, &[("grid.first_cell", "2e-4")]).unwrap().settle().unwrap();
         found
             .elements
             .iter()
@@ -109,24 +103,18 @@ fn layers_follow_from_the_gap() {
 }
 
 #[test]
-fn one_element_is_the_case_of_its_section() {
+fn one_element_is_the_case_of_its_section_unless_it_ends_before_a_background() {
     let element =
         "[[element]]\nname = \"main\"\ngeometry = { naca = \"4412\" }\ngrid = { ni = 65 }\n";
     let section = "[geometry]\nnaca = \"4412\"\n[grid]\nni = 65\n";
 
     let [one, section] = [element, section].map(|text| resolve(text).unwrap());
+    let before = [MAIN, "reach = 0.5\n[background]\n"].concat();
+    let placed = resolve_file(&before, &[]).unwrap().settle().unwrap();
 
     assert_eq!(one.to_toml_string().unwrap(), section.to_toml_string().unwrap());
-}
-
-#[test]
-fn one_element_before_a_background_ends_at_its_reach() {
-    let found = resolve_set(&[MAIN, "reach = 0.5\n[background]\n"].concat(), &[]);
-
-    let placed = found.settle().unwrap();
-
     assert_eq!(placed.elements[0].reach, Some(0.5));
-    assert!(placed.background.is_some());
+    assert!(placed.section().is_none() && placed.background.is_some());
 }
 
 #[test]
@@ -148,7 +136,8 @@ fn coordinates_stand_where_their_file_has_them() {
         "[[element]]\nname = \"aft\"\nframe = \"file\"\ngeometry = {{ points = [{points}] }}\nreach = 0.2\n"
     );
 
-    let placed = resolve_set(&[MAIN, &element, "[background]\n"].concat(), &[]).settle().unwrap();
+    let placed =
+        resolve_file(&[MAIN, &element, "[background]\n"].concat(), &[]).unwrap().settle().unwrap();
 
     let [low, high] = placed.elements[1].wall().bounds();
     assert!((low[0] - 1.0).abs() < 1e-12 && (high[0] - 2.0).abs() < 1e-12, "{low:?} {high:?}");
@@ -163,7 +152,8 @@ fn notes_on_a_pitched_section_name_the_keys_of_its_element() {
     let notes = |keys: &str| {
         let element =
             format!("[[element]]\nname = \"aft\"\ngeometry = {{ file = '{file}' }}\n{keys}\n");
-        let placed = resolve_set(&[MAIN, &element, "[background]\n"].concat(), &[]).settle();
+        let placed =
+            resolve_file(&[MAIN, &element, "[background]\n"].concat(), &[]).unwrap().settle();
         placed.unwrap().elements[1].problem.notices.join("\n")
     };
 
@@ -178,7 +168,7 @@ fn notes_on_a_pitched_section_name_the_keys_of_its_element() {
 }
 
 #[test]
-fn misspelt_keys_names_and_places_are_refused() {
+fn misspelt_keys_and_names_and_places_that_contradict_each_other_are_refused() {
     let named = |name: &str| with(AT).replace("flap", name);
     let texts = [
         with("att = [0, 1]\n"),
@@ -194,6 +184,13 @@ fn misspelt_keys_names_and_places_are_refused() {
         with(&RIGGING.replace("main", "mian")),
         with(&RIGGING.replace("main", "flap")),
         [MAIN, &RIGGING.replace("main", "flap"), FLAP, RIGGING].concat(),
+        with("at = 1\n"),
+        with("at = [1, 2, 3]\n"),
+        with("at = [1, inf]\n"),
+        with(&[AT, RIGGING].concat()),
+        with(&["angle = 5\n", RIGGING].concat()),
+        with(&[AT, "frame = \"file\"\n"].concat()),
+        [MAIN, &FLAP.replace("naca = ", "frame = \"file\", naca = ")].concat(),
     ];
     let override_of_none = resolve_file(&with(AT), &[("element.slat.chord", "1")]);
     let refused = texts.iter().map(|text| resolve_file(text, &[])).chain([override_of_none]);
@@ -225,22 +222,6 @@ fn misspelt_keys_names_and_places_are_refused() {
     hint: name the one that the gap lies between
     wing.toml:4: element.main.rigging.to = "flap": expected an element that is not rigged to this one in turn
     hint: place one of them by at
-    --set element.slat.chord=1: there is no element slat
-    hint: the elements are main, flap
-    "#);
-}
-
-#[test]
-fn places_that_contradict_each_other_are_refused() {
-    let texts = [
-        with("at = 1\n"),
-        with("at = [1, 2, 3]\n"),
-        with("at = [1, inf]\n"),
-        with(&[AT, RIGGING].concat()),
-        with(&["angle = 5\n", RIGGING].concat()),
-        with(&[AT, "frame = \"file\"\n"].concat()),
-    ];
-    insta::assert_snapshot!(refusals(texts.iter().map(|text| resolve_file(text, &[]))), @r#"
     wing.toml:8: element.flap.at = 1: expected a point [x, y]
     hint: give each point as two finite numbers, not as 1
     wing.toml:8: element.flap.at = [1, 2, 3]: expected a point [x, y]
@@ -253,11 +234,11 @@ fn places_that_contradict_each_other_are_refused() {
     hint: keep either element.flap.angle or rigging
     wing.toml:8: element.flap.at = [1.02, -0.02]: excluded by frame = "file", which is given too
     hint: keep either element.flap.at or frame = "file"
+    wing.toml:6: element.flap.geometry.frame = "file": expected the element's own frame
+    hint: write frame = "file" beside the name of the element
+    --set element.slat.chord=1: there is no element slat
+    hint: the elements are main, flap
     "#);
-    let own = FLAP.replace("naca = ", "frame = \"file\", naca = ");
-    let refused = shown(resolve_file(&[MAIN, &own].concat(), &[]));
-    let said = "expected the element's own frame\nhint: write frame = \"file\"";
-    assert!(refused.contains(said), "{refused}");
 }
 
 #[test]
@@ -340,7 +321,7 @@ fn elements_that_cannot_be_settled_are_refused() {
         ),
         (background.replace("naca = \"2412\"", points), "6: element flap: ", ""),
     ] {
-        let error = resolve_set(&text, &[]).settle().err().unwrap();
+        let error = resolve_file(&text, &[]).unwrap().settle().err().unwrap();
         let shown = format!("{error}\nhint: {}", error.hint().unwrap());
         assert!(shown.starts_with(&format!("wing.toml:{message}")), "{shown}");
         assert!(shown.contains(&format!("hint: {hint}")), "{shown}");

@@ -87,6 +87,15 @@ fn keys_that_do_not_go_together_are_refused() {
         resolve_with("[grid]\nnj = 100\ngrowth = 1.15\n"),
         resolve_with("[grid]\ngrowth = 1.0000001\n"),
         resolve_with("[grid]\nnj = 33\nlayers = { count = 31 }\n"),
+        // 100 001 planes of 4097 × 513 points are too many.
+        resolve_with("[grid]\nni = 257\nnj = 33\nrefine = 16\n[output]\nspan_cells = 100000\n"),
+        resolve_with("[grid]\nni = 98\nnj = 49\n[output]\ncurved_order = 3\n"),
+        // 128 cells by default.
+        resolve_with("[grid]\nni = 97\n[output]\ncurved_order = 3\n"),
+        resolve_with(
+            "[grid]\nni = 97\nnj = 49\ntopology = 'C'\nwake = 18\n[output]\ncurved_order = 4\n",
+        ),
+        resolve_with("[grid]\nni = 97\nnj = 49\n[output]\ncurved_order = 2\nspan_cells = 1\n"),
     ];
 
     insta::assert_snapshot!(refusals(refused), @r#"
@@ -138,7 +147,24 @@ fn keys_that_do_not_go_together_are_refused() {
     hint: choose a larger growth
     wing.toml:5: grid.layers.count = 31: expected at most grid.nj - 3 = 30 layers, here 31
     hint: choose fewer layers, a larger grid.nj, or grid.growth in place of grid.nj
+    wing.toml:8: output.span_cells = 100000: expected at most 509, for 1073741823 points in all
+    hint: choose fewer cells over the span, or fewer points in the plane
+    wing.toml:4: grid.ni = 98: expected a multiple of 3 for grid.ni - 1, to make cells of order 3, here 97
+    hint: the nearest grid.ni is 97 or 100; or choose another output.curved_order
+    wing.toml:6: output.curved_order = 3: expected a multiple of 3 for grid.nj - 1, to make cells of order 3, here 128
+    hint: the nearest grid.nj is 127 or 130; or choose another output.curved_order
+    wing.toml:7: grid.wake = 18: expected a multiple of 4 for grid.wake, to make cells of order 4, here 18
+    hint: the nearest grid.wake is 16 or 20; or choose another output.curved_order
+    wing.toml:8: output.span_cells = 1: expected a multiple of 2 for output.span_cells, to make cells of order 2, here 1
+    hint: the nearest output.span_cells is 2; or choose another output.curved_order
     "#);
+    // The planes of 257 × 33 points are few enough, and six cells make two of order 3.
+    for fitting in [
+        "[grid]\nni = 257\nnj = 33\n[output]\nspan_cells = 100000\n",
+        "[grid]\nni = 97\nnj = 49\n[output]\ncurved_order = 3\nspan_cells = 6\n",
+    ] {
+        resolve_with(fitting).unwrap();
+    }
 }
 
 const UNFIT: &str = "expected a name fit for a file on every system: at most 100 bytes, no control \
@@ -183,50 +209,6 @@ fn control_characters_of_a_file_do_not_become_a_name() {
     assert_eq!(message, format!("wing\u{1b}[31m.toml: name = default: {UNFIT}"));
     let message = shown(resolve(&["name = \"../wing\"\n", SMALLEST].concat()));
     assert_eq!(message, format!("wing.toml:1: name = \"../wing\": {UNFIT}"));
-}
-
-/// 100 001 planes of 257 × 33 points are few enough, of 4097 × 513 points they are not.
-#[test]
-fn planes_of_a_refined_grid_are_counted() {
-    let case = |refine: u32| {
-        resolve_with(&format!(
-            "[grid]\nni = 257\nnj = 33\nrefine = {refine}\n[output]\nspan_cells = 100000\n"
-        ))
-    };
-
-    assert!(case(1).is_ok());
-    let message = shown(case(16));
-
-    assert!(message.contains("output.span_cells = 100000: expected at most 509, for"), "{message}");
-}
-
-#[test]
-fn counts_of_cells_that_make_no_cells_of_their_order_are_refused() {
-    let case = |order: usize, grid: &str, span: usize| {
-        let output = format!("[output]\ncurved_order = {order}\nspan_cells = {span}\n");
-        resolve_with(&format!("[grid]\n{grid}{output}"))
-    };
-    let plane = "ni = 97\nnj = 49\n";
-
-    let refused = vec![
-        case(3, "ni = 98\nnj = 49\n", 0),
-        // 128 cells by default.
-        case(3, "ni = 97\n", 0),
-        case(4, &[plane, "topology = 'C'\nwake = 18\n"].concat(), 0),
-        case(2, plane, 1),
-    ];
-
-    insta::assert_snapshot!(refusals(refused), @r#"
-    wing.toml:4: grid.ni = 98: expected a multiple of 3 for grid.ni - 1, to make cells of order 3, here 97
-    hint: the nearest grid.ni is 97 or 100; or choose another output.curved_order
-    wing.toml:6: output.curved_order = 3: expected a multiple of 3 for grid.nj - 1, to make cells of order 3, here 128
-    hint: the nearest grid.nj is 127 or 130; or choose another output.curved_order
-    wing.toml:7: grid.wake = 18: expected a multiple of 4 for grid.wake, to make cells of order 4, here 18
-    hint: the nearest grid.wake is 16 or 20; or choose another output.curved_order
-    wing.toml:8: output.span_cells = 1: expected a multiple of 2 for output.span_cells, to make cells of order 2, here 1
-    hint: the nearest output.span_cells is 2; or choose another output.curved_order
-    "#);
-    assert!(case(3, plane, 6).is_ok());
 }
 
 #[test]

@@ -82,6 +82,7 @@ fn auto_is_c_for_a_sharp_edge_and_o_for_every_other() {
         (&turned(75.1), "", o),
         (&turned(-90.0), "", o),
         (&turned(180.0), "", o),
+        (&turned(-180.0), "", o),
         (&pitched, "", c),
         (&format!("{pitched}\nangle = 40.0"), "", o),
         (&format!("{pitched}\nangle = -90.0"), "", c),

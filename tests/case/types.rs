@@ -1,9 +1,9 @@
-//! Unknown keys and sections, and values of the wrong type.
+//! Unknown keys and sections, and values of the wrong type or out of range.
 
 use super::{SMALLEST, refusals, resolve, resolve_set, resolve_with};
 
 #[test]
-fn unknown_names_are_refused() {
+fn unknown_names_and_values_of_the_wrong_type_or_out_of_range_are_refused() {
     let refused = vec![
         resolve_with("[grid]\nfar_feild = 15\n"),
         resolve_with("[grid]\ntolerance = 1e-8\n"),
@@ -16,6 +16,28 @@ fn unknown_names_are_refused() {
         resolve_with("[grid.ni]\ncount = 3\n"),
         resolve_set(SMALLEST, &[("grid.nii", "3")]),
         resolve_set(SMALLEST, &[("grid", "3")]),
+        resolve("[geometry]\nnaca = 2412\n"),
+        resolve("[geometry]\nnaca = \" \"\n"),
+        resolve_with("[grid]\nni = \"257\"\n"),
+        resolve_with("[grid]\nni = 257.0\n"),
+        // A long value is cut.
+        resolve_with(&format!("[grid]\nni = \"{}\"\n", "9".repeat(200))),
+        resolve_with("[grid]\nfar_field = \"far\"\n"),
+        resolve_with("[output]\npictures = \"yes\"\n"),
+        resolve_with("trailing_edge = \"round\"\n"),
+        resolve_with("[output]\nformats = \"vts\"\n"),
+        resolve_with("[output]\nformats = [\"vts\", \"plot2d\"]\n"),
+        resolve_with("[output]\nformats = [\"vts\", \"vts\"]\n"),
+        resolve_with("[output]\nformats = []\n"),
+        resolve_with("[grid]\nni = 100000\nnj = 100000\n"),
+        resolve_with("[grid]\nfirst_cell = 0\n"),
+        resolve_with("[grid]\nfirst_cell = 20.0\n"),
+        resolve_with("[grid]\nnj = 5\nfar_field = 1.0\nfirst_cell = 0.25\n"),
+        resolve_with("[grid]\ny_plus = 1000.0\nreynolds = 1e3\n"),
+        resolve_with("[grid]\nnj = 1000000\nni = 17\nfar_field = 1.0\ntopology = 'O'\n"),
+        resolve_with("[grid]\nfar_field = inf\n"),
+        resolve_with("[grid]\nni = 21\nbase_cells = 11\n"),
+        resolve_with("[newton]\nforcing_max = 0.05\n"),
     ];
 
     insta::assert_snapshot!(refusals(refused), @r#"
@@ -41,28 +63,6 @@ fn unknown_names_are_refused() {
     hint: did you mean grid.ni?
     --set grid=3: unknown key grid
     hint: the keys here are grid.topology, grid.ni, grid.nj, grid.growth, grid.far_field, grid.reach, grid.wake, grid.wake_spacing, grid.wake_length, grid.wake_direction, grid.refine, grid.first_cell, grid.wake_first_cell, grid.y_plus, grid.reynolds, grid.reference_length, grid.leading_edge_spacing, grid.trailing_edge_spacing, grid.max_turn, grid.base_cells, grid.points_upper, grid.points_lower, grid.clusters, grid.max_spacing, grid.wall_growth, grid.wall_points, grid.seam
-    "#);
-}
-
-#[test]
-fn values_of_the_wrong_type_are_refused() {
-    let refused = vec![
-        resolve("[geometry]\nnaca = 2412\n"),
-        resolve("[geometry]\nnaca = \" \"\n"),
-        resolve_with("[grid]\nni = \"257\"\n"),
-        resolve_with("[grid]\nni = 257.0\n"),
-        // A long value is cut.
-        resolve_with(&format!("[grid]\nni = \"{}\"\n", "9".repeat(200))),
-        resolve_with("[grid]\nfar_field = \"far\"\n"),
-        resolve_with("[output]\npictures = \"yes\"\n"),
-        resolve_with("trailing_edge = \"round\"\n"),
-        resolve_with("[output]\nformats = \"vts\"\n"),
-        resolve_with("[output]\nformats = [\"vts\", \"plot2d\"]\n"),
-        resolve_with("[output]\nformats = [\"vts\", \"vts\"]\n"),
-        resolve_with("[output]\nformats = []\n"),
-    ];
-
-    insta::assert_snapshot!(refusals(refused), @r#"
     wing.toml:2: geometry.naca = 2412: expected text in quotes
     hint: put the text in quotes: naca = "2412"
     wing.toml:2: geometry.naca = " ": expected text on one line that is not blank
@@ -86,6 +86,22 @@ fn values_of_the_wrong_type_are_refused() {
     hint: name "vts" once
     wing.toml:4: output.formats = []: expected a list of "vts", "vtk", "plot3d", "su2", "openfoam", "cgns", "msh"
     hint: name at least one of them
+    wing.toml:4: grid.ni = 100000: expected grid.ni × grid.nj of at most 1073741823, here 100000 × 100000
+    hint: choose fewer points
+    wing.toml:4: grid.first_cell = 0: expected a height greater than 0 and less than 1e6, or a list of heights along the wall
+    wing.toml:4: grid.first_cell = 20.0: expected a first cell below the uniform spacing far_field/(nj - 1) = 0.117, here 20
+    hint: choose a smaller first cell, fewer points in j, or a farther far field
+    wing.toml:6: grid.first_cell = 0.25: expected a first cell below the uniform spacing far_field/(nj - 1) = 0.25, here 0.25
+    hint: choose a smaller first cell, fewer points in j, or a farther far field
+    wing.toml:4: grid.y_plus = 1000.0: expected a first cell below the uniform spacing far_field/(nj - 1) = 0.117, here 4.88
+    hint: choose a smaller first cell, fewer points in j, or a farther far field
+    wing.toml:4: grid.nj = 1000000: expected a first cell below the uniform spacing far_field/(nj - 1) = 1e-6, here 1e-5
+    hint: choose a smaller first cell, fewer points in j, or a farther far field
+    wing.toml:4: grid.far_field = inf: expected a number at least 1 and at most 1e6
+    wing.toml:5: grid.base_cells = 11: expected at most (grid.ni - 1)/2 = 10
+    hint: choose fewer cells on the base, or more points around the body
+    wing.toml:4: newton.forcing_max = 0.05: expected forcing_min ≤ forcing_initial ≤ forcing_max, here 1e-4, 0.1, 0.05
+    hint: set all three, or leave all three out
     "#);
 }
 
