@@ -66,13 +66,17 @@ fn a_section_within_the_section_chooses_a_contour() {
 }
 
 #[test]
-fn a_closed_contour_is_named_by_its_file() {
+fn a_contour_is_named_by_its_file_and_keeps_its_edge() {
     let text = "[geometry]\nsection = { file = \"airfoils/e387.dat\", length = 2 }\n";
     let case = gridgen::case::Case::from_toml(text, "cases/wing.toml".as_ref(), &[]).unwrap();
 
     let Contour::Section(section) = case.geometry.contour else { panic!("a closed contour") };
     assert!(section.file.is_absolute() && section.file.ends_with("cases/airfoils/e387.dat"));
-    assert_eq!((section.length, case.geometry.trailing_edge), (2.0, TrailingEdge::AsGiven));
+    assert_eq!(section.length, 2.0);
+    let case = resolve("geometry.file = 'cases/airfoils/e387.dat'").unwrap();
+    let file = std::path::absolute("cases/airfoils/e387.dat").unwrap();
+    assert_eq!(case.geometry.contour, Contour::File(file));
+    assert_eq!(case.geometry.trailing_edge, TrailingEdge::AsGiven);
 }
 
 #[test]

@@ -1,9 +1,8 @@
 //! The template of a case and the JSON schema, both written from the table of keys.
 
 use std::cmp::Ordering;
-use std::path::Path;
 
-use gridgen::case::{Case, VISCOUS, json_schema, template};
+use gridgen::case::{VISCOUS, json_schema, template};
 use gridgen::internals::schema::{KEYS, Key, KeyKind};
 use serde_json::Value;
 use support::documents::assert_written;
@@ -18,11 +17,6 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 }
 
 #[test]
-fn the_case_to_begin_with_is_the_smallest_case() {
-    assert_eq!(resolve(&template(NACA, &[])).unwrap(), resolve(SMALLEST).unwrap());
-}
-
-#[test]
 fn a_case_for_turbulent_flow_has_a_reynolds_number_and_low_first_cells() {
     let case = resolve(&template(NACA, &VISCOUS)).unwrap();
 
@@ -31,31 +25,24 @@ fn a_case_for_turbulent_flow_has_a_reynolds_number_and_low_first_cells() {
 }
 
 #[test]
-fn every_key_stands_in_the_case_to_begin_with() {
+fn the_case_to_begin_with_has_every_key_and_is_the_smallest_case_with_and_without_number_signs() {
     let text = template(NACA, &[]);
 
     let names: Vec<&str> = lines(&text)
         .map(|line| line.split_once(" = ").unwrap().0.trim_start_matches('#'))
         .collect();
+    let with_default = |line| match str::strip_prefix(line, "#") {
+        Some(key) if !key.starts_with(' ') && !key.contains("# default:") => key,
+        _ => line,
+    };
+    let with_defaults = text.lines().map(with_default).collect::<Vec<_>>().join("\n");
 
     assert_eq!(names, KEYS.iter().map(Key::name).collect::<Vec<_>>());
     assert!(text.lines().all(|line| line.chars().count() <= 110));
-}
-
-#[test]
-fn to_take_the_number_sign_from_a_default_changes_nothing() {
-    let text = template(NACA, &[]);
-    let lines: Vec<&str> = text
-        .lines()
-        .map(|line| match line.strip_prefix('#') {
-            Some(key) if !key.starts_with(' ') && !key.contains("# default:") => key,
-            _ => line,
-        })
-        .collect();
-    let with_defaults = lines.join("\n");
-
     assert!(with_defaults.contains("\nni = 257\n"), "{with_defaults}");
-    assert_eq!(resolve(&with_defaults).unwrap(), resolve(SMALLEST).unwrap());
+    for text in [text, with_defaults] {
+        assert_eq!(resolve(&text).unwrap(), resolve(SMALLEST).unwrap());
+    }
 }
 
 #[test]
@@ -117,16 +104,8 @@ fn violations_of(case: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_schema_accepts_resolved_cases() {
-    let case = resolve(SMALLEST).unwrap();
-
-    let found = violations_of(&case.to_toml_string().unwrap());
-
-    assert_eq!(found, Vec::<String>::new());
-}
-
-#[test]
-fn the_schema_refuses_what_the_program_refuses_of_single_keys() {
+fn the_schema_accepts_resolved_cases_and_refuses_what_the_program_refuses_of_single_keys() {
+    let resolved = resolve(SMALLEST).unwrap().to_toml_string().unwrap();
     let wrong = "\
         [grid]\nni = 8\nfirst_cell = 0.0\nspacing = 1\n\
         [linear]\nsolver = \"cg\"\n[output]\nformats = [\"stl\"]\npictures = 1\n[geometry]\n";
@@ -134,7 +113,7 @@ fn the_schema_refuses_what_the_program_refuses_of_single_keys() {
     let mut found = violations_of(wrong);
 
     found.sort();
-    assert!(Case::from_toml(wrong, Path::new("wing.toml"), &[]).is_err());
+    assert!(resolve(wrong).is_err());
     assert_eq!(
         found,
         [
@@ -147,6 +126,7 @@ fn the_schema_refuses_what_the_program_refuses_of_single_keys() {
             ".output.pictures: boolean",
         ]
     );
+    assert_eq!(violations_of(&resolved), Vec::<String>::new());
 }
 
 #[test]
