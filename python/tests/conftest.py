@@ -7,7 +7,7 @@ import hypothesis
 import pytest
 
 import gridgen
-from support import SMALL, naca0012
+from support import ROOT, SMALL, naca0012
 
 # Each example makes a grid, which takes longer than the default deadline.
 hypothesis.settings.register_profile("gridgen", deadline=None, max_examples=25, print_blob=True)
@@ -32,6 +32,12 @@ def small():
 @pytest.fixture(scope="session")
 def grid():
     return gridgen.make(**SMALL)
+
+
+@pytest.fixture(scope="session")
+def blade():
+    """Return a grid of four blocks."""
+    return gridgen.make(ROOT / "cases/compressor.toml", ni=121, nj=17, first_cell=1e-4, backend="cpu")
 
 
 @pytest.fixture

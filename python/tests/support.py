@@ -12,6 +12,11 @@ ROOT = Path(__file__).parents[2]
 SMALL = {"naca": "2412", "topology": "O", "ni": 65, "nj": 33, "first_cell": 1e-3, "backend": "cpu"}
 
 
+def smaller(text):
+    """Code of the documents with smaller grids."""
+    return text.replace("ni=129, nj=65, first_cell=1e-4", "ni=65, nj=33, first_cell=1e-3")
+
+
 def naca0012(n=41):
     """2 n - 1 points of the NACA 0012 with a sharp edge: its upper side from the edge to the nose, then back.
 

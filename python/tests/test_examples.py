@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import gridgen
-from support import ROOT, run_python
+from support import ROOT, run_python, smaller
 
 EXAMPLES = ROOT / "examples" / "python"
 
@@ -110,12 +110,9 @@ def test_examples_are_short():
         assert len(file.read_text(encoding="utf-8").splitlines()) <= 60, file
 
 
-SMALL = "ni=65, nj=33, first_cell=1e-3"
-
-
 def blocks(name):
-    """The Python blocks of a document, in order; grids of many sections are smaller here."""
-    text = (ROOT / name).read_text(encoding="utf-8").replace("ni=129, nj=65, first_cell=1e-4", SMALL)
+    """The Python blocks of a document, in order; grids are smaller and fewer here."""
+    text = smaller((ROOT / name).read_text(encoding="utf-8")).replace("range(1, 9)", "range(1, 3)")
     return [rest.split("```")[0] for rest in text.split("```python\n")[1:]]
 
 

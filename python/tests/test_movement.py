@@ -78,9 +78,8 @@ def test_derivatives_agree_with_central_differences(reference):
     assert abs(left - right) < 1e-7 * abs(left)
 
 
-def test_the_blade_of_a_cascade_moves_within_its_passage(tmp_path):
-    grid = gridgen.make(ROOT / "cases/compressor.toml", first_cell=1e-4, backend="cpu")
-    reference = gridgen.Reference(grid)
+def test_the_blade_of_a_cascade_moves_within_its_passage(tmp_path, blade):
+    grid, reference = blade, gridgen.Reference(blade)
     wall = reference.wall + 1e-2 * smooth(reference.wall)
 
     moved = reference.move_to(wall)
@@ -111,7 +110,8 @@ def test_the_blade_of_a_cascade_moves_within_its_passage(tmp_path):
 
 
 def test_a_base_moves_with_the_block_behind_it(tmp_path):
-    grid = gridgen.make(ROOT / "cases/du-flatback-c.toml", first_cell=1e-4, backend="cpu")
+    sizes = {"ni": 161, "nj": 57, "first_cell": 1e-3}
+    grid = gridgen.make(ROOT / "cases/du-flatback-c.toml", **sizes, backend="cpu")
     reference = gridgen.Reference(grid)
     wall = reference.wall + 1e-2 * smooth(reference.wall)
 

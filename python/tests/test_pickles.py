@@ -91,8 +91,8 @@ def test_the_block_behind_a_base_is_the_same_after_it_was_pickled(tmp_path):
     assert np.array_equal(*references)
 
 
-def test_the_blocks_of_a_cascade_are_the_same_after_they_were_pickled(tmp_path):
-    grid = gridgen.make(ROOT / "cases/compressor.toml")
+def test_the_blocks_of_a_cascade_are_the_same_after_they_were_pickled(tmp_path, blade):
+    grid = blade
 
     read = again(grid)
 

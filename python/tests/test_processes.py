@@ -66,7 +66,7 @@ def test_other_threads_run_during_a_solve():
 
 @posix
 def test_an_interrupt_ends_a_solve_within_a_step(small):
-    timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
 
     started = time.monotonic()
     timer.start()
@@ -96,7 +96,7 @@ def test_an_interrupt_ends_any_call_soon(call):
         cosine, sine = np.cos(np.radians(170)), np.sin(np.radians(170))
         turned = (wall - [0.5, 0.0]) @ [[cosine, sine], [-sine, cosine]] + [0.5, 0.0]
         work = lambda: reference.move_to(turned)  # noqa: E731
-    timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
     started = time.monotonic()
     timer.start()
     with pytest.raises(KeyboardInterrupt):
@@ -125,8 +125,8 @@ def test_handlers_of_signals_stay_as_they_were(small):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc/self/statm")
 def test_grids_errors_and_interrupts_leak_nothing():
-    """After GRIDGEN_TEST_GRIDS grids, 200 by default, the process has as much memory as after 100."""
-    grids = int(os.environ.get("GRIDGEN_TEST_GRIDS", "200"))
+    """After GRIDGEN_TEST_GRIDS grids, 100 by default, the process has as much memory as after 50."""
+    grids = max(51, int(os.environ.get("GRIDGEN_TEST_GRIDS", "100")))
     out = run_python(
         """
 import gc, os, signal, sys
@@ -144,7 +144,7 @@ def interrupt(step):
     signal.raise_signal(signal.SIGINT)
 
 for k in range(int(sys.argv[1])):
-    if k == 100:
+    if k == 50:
         start = resident()
     grid = gridgen.make(**small)
     grid.x, grid.quality, grid.history, grid.skewness, grid.report
@@ -163,8 +163,8 @@ for k in range(int(sys.argv[1])):
             pass
 print(resident() - start)
 """,
-        max(grids, 101),
+        grids,
         timeout=60 + grids,
     )
 
-    assert int(out) < 3_000_000
+    assert int(out) < min(3_000_000, 30_000 * (grids - 50))
