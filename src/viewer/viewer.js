@@ -65,25 +65,6 @@ const gridgenViewer = (() => {
     return { low, high, place: (value) => ((value - low) / span) ** (1 / power), at: (t) => low + t ** power * span };
   }
 
-  /** The part of the segment in the square of FAR_PX pixels around the view, or null. */
-  function cut(x0, y0, x1, y1) {
-    let [from, to] = [0, 1];
-    const [dx, dy] = [x1 - x0, y1 - y0];
-    const sides = [
-      [-dx, x0 + FAR_PX],
-      [dx, FAR_PX - x0],
-      [-dy, y0 + FAR_PX],
-      [dy, FAR_PX - y0],
-    ];
-    for (const [speed, room] of sides) {
-      if (speed === 0) {
-        if (room < 0) return null;
-      } else if (speed < 0) from = Math.max(from, room / speed);
-      else to = Math.min(to, room / speed);
-    }
-    return from > to ? null : [x0 + from * dx, y0 + from * dy, x0 + to * dx, y0 + to * dy];
-  }
-
   /** The part of a polygon, x0, y0, x1, y1 and so on, in the square of FAR_PX pixels around the view. */
   function cutPolygon(points) {
     let polygon = points;
@@ -107,6 +88,12 @@ const gridgenViewer = (() => {
       polygon = kept;
     }
     return polygon;
+  }
+
+  /** The part of the segment x0, y0, x1, y1 in that square, or null: a polygon of two corners that begins with it. */
+  function cut(...ends) {
+    const part = cutPolygon(ends);
+    return part.length ? part.slice(0, 4) : null;
   }
 
   /** The opacity of a line whose neighbours of the same or a coarser level are this many pixels off. */
