@@ -198,7 +198,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 /// Prints a failure, and returns the exit code.
 fn report(failure: CommandFailure, terminal: &Terminal) -> u8 {
     match failure {
-        CommandFailure::Usage(kind, message) => explain(&Cli::command().error(kind, message)),
+        CommandFailure::Usage(message) => {
+            explain(&Cli::command().error(ErrorKind::ArgumentConflict, message))
+        }
         CommandFailure::Message { message, hint, class } => {
             terminal.error(&message, hint.as_deref());
             exit_code(class)
@@ -280,20 +282,13 @@ impl CommonArguments {
 }
 
 impl GridArguments {
-    /// Checks the relations between arguments that clap does not know.
-    fn check(&self) -> Result<(), CommandFailure> {
+    fn execute(&self, terminal: &Terminal) -> Result<u8, CommandFailure> {
         let MachineArguments { devices, job, .. } = &self.common.compute.machine;
         let named = devices.as_ref().is_some_and(|devices| devices.len() > 1);
-        let several = named || job.is_some();
-        if several && self.export_jacobian.is_some() {
+        if self.export_jacobian.is_some() && (named || job.is_some()) {
             let message = "--export-jacobian writes the system of one GPU: name one with --devices, and start one process";
-            return Err(CommandFailure::Usage(ErrorKind::ArgumentConflict, message.to_owned()));
+            return Err(CommandFailure::Usage(message.to_owned()));
         }
-        Ok(())
-    }
-
-    fn execute(&self, terminal: &Terminal) -> Result<u8, CommandFailure> {
-        self.check()?;
         let case = self.common.keys.case(self.case.as_deref())?;
         let options = RunOptions {
             grids: self.family,

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::error::ErrorKind;
 use gridgen::case::{BodyContour, Case, CaseFile};
 use gridgen::geometry::{
     Airfoil, ClosedContour, CubicSpline, GeometryError, SectionMeasures, TrailingEdge,
@@ -63,7 +62,7 @@ impl AirfoilArguments {
             }
         } else if !self.set.is_empty() {
             let message = "--set replaces keys of a case file or of a section by its name";
-            return Err(CommandFailure::Usage(ErrorKind::ArgumentConflict, message.to_owned()));
+            return Err(CommandFailure::Usage(message.to_owned()));
         } else {
             let airfoil = match designation(&self.section) {
                 Some(designation) => airfoil_from_naca(designation, TrailingEdge::AsGiven),

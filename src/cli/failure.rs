@@ -1,6 +1,5 @@
 //! Failures of commands, and exit codes.
 
-use clap::error::ErrorKind;
 use gridgen::error::{Error, ErrorClass};
 
 /// Exit code of a run whose grid or system is not solved, or whose grid is folded.
@@ -24,7 +23,7 @@ pub(super) fn code_if(good: bool) -> u8 {
 /// Failure of a command.
 pub(super) enum CommandFailure {
     /// Arguments that do not go together.
-    Usage(ErrorKind, String),
+    Usage(String),
     /// Message and hint of an error, and its class.
     Message { message: String, hint: Option<String>, class: ErrorClass },
 }

@@ -4,7 +4,6 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use clap::error::ErrorKind;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::case::SolverOptions;
 use gridgen::formats::{Format, Mesh, MeshData, npy, points};
@@ -62,16 +61,13 @@ impl MoveArguments {
     pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, CommandFailure> {
         if self.output.is_none() && self.wall.is_none() {
             let message = "name the file to write: -o for the mesh or the derivatives, --wall for the wall points";
-            return Err(CommandFailure::Usage(
-                ErrorKind::MissingRequiredArgument,
-                message.to_owned(),
-            ));
+            return Err(CommandFailure::Usage(message.to_owned()));
         }
         let options = SolverOptions::new(&self.set)?;
         let stored = Reference::is_stored(&self.reference);
         if stored && !self.set.is_empty() {
             let message = "--set is for meshes: a reference of a case has its settings";
-            return Err(CommandFailure::Usage(ErrorKind::ArgumentConflict, message.to_owned()));
+            return Err(CommandFailure::Usage(message.to_owned()));
         }
         let derivatives = self.adjoint.is_some() || self.derivative.is_some();
         let mesh_file = self.output.as_deref().filter(|_| !derivatives);

@@ -5,9 +5,8 @@ use std::thread;
 use std::time::Duration;
 
 use clap::builder::TypedValueParser;
-use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
-use gridgen::error::{Error, ErrorClass};
+use gridgen::error::ErrorClass;
 use gridgen::generate::BackendChoice;
 use gridgen::ranks::{Failure as Outcome, Job, OnFailure, RankPlace, RanksError, Rendezvous};
 
@@ -64,21 +63,14 @@ pub(super) struct MachineArguments {
 }
 
 impl MachineArguments {
-    /// Checks the arguments, and meets the other processes of a launcher.
+    /// Checks the arguments, and meets the other processes of the launcher, if there are any.
     pub(super) fn begin(&mut self) -> Result<Option<Arc<Job>>, CommandFailure> {
-        let named = self.devices.as_deref().unwrap_or_default();
-        let refused = |message| CommandFailure::Usage(ErrorKind::ArgumentConflict, message);
-        self.backend.check_devices(named).map_err(refused)?;
-        self.meet()?;
-        Ok(self.job.clone())
-    }
-
-    /// Meets the other processes of the launcher, if there are any.
-    fn meet(&mut self) -> Result<(), Error> {
-        let named = self.ranks == Some(RanksChoice::Launcher);
+        let devices = self.devices.as_deref().unwrap_or_default();
+        self.backend.check_devices(devices).map_err(CommandFailure::Usage)?;
         if self.ranks == Some(RanksChoice::Threads) {
-            return Ok(());
+            return Ok(None);
         }
+        let named = self.ranks == Some(RanksChoice::Launcher);
         let place = match RankPlace::find(&|name| std::env::var(name).ok()) {
             Err(RanksError::NoSize { .. }) if !named => None,
             found => found?,
@@ -86,10 +78,11 @@ impl MachineArguments {
         if place.is_none() && named {
             return Err(RanksError::NoLauncher.into());
         }
-        let Some(place) = place.filter(|place| place.size > 1) else { return Ok(()) };
-        let job = Job::meet(place, self.rendezvous.clone(), Duration::from_secs(self.wait))?;
-        self.job = Some(Arc::new(job));
-        Ok(())
+        if let Some(place) = place.filter(|place| place.size > 1) {
+            let job = Job::meet(place, self.rendezvous.clone(), Duration::from_secs(self.wait))?;
+            self.job = Some(Arc::new(job));
+        }
+        Ok(self.job.clone())
     }
 }
 
@@ -125,7 +118,7 @@ pub(super) fn end(job: &Job, done: Result<u8, CommandFailure>) -> Result<u8, Com
         Err(failure) => failure,
     };
     let (message, hint, class) = match &failure {
-        CommandFailure::Usage(_, message) => (message.clone(), None, ErrorClass::Input),
+        CommandFailure::Usage(message) => (message.clone(), None, ErrorClass::Input),
         CommandFailure::Message { message, hint, class } => (message.clone(), hint.clone(), *class),
     };
     job.fail(Some(message), hint, class);

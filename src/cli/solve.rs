@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::error::ErrorKind;
 use gridgen::backend::{Algebraic, MatrixFormat};
 use gridgen::linear_system::{Reordering, RightSide, SystemOptions, SystemOutcome, solve_system};
 use gridgen::solver::krylov::Method;
@@ -130,7 +129,6 @@ impl SolveArguments {
     }
 
     fn options(&self) -> Result<SystemOptions, CommandFailure> {
-        let refused = |message| CommandFailure::Usage(ErrorKind::ArgumentConflict, message);
         let preconditioner = self.preconditioner.with(self.schedule, self.shift);
         let compute = &self.compute;
         let matrix = SystemOptions::new(self.matrix.clone(), compute.output.clone());
@@ -145,7 +143,7 @@ impl SolveArguments {
                 max_iterations: self.max_iterations,
                 restart: self.restart,
             },
-            preconditioner: preconditioner.map_err(refused)?,
+            preconditioner: preconditioner.map_err(CommandFailure::Usage)?,
             format: self.format,
             reorder: self.reorder,
             tolerance: self.tolerance,
