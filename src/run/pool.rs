@@ -25,10 +25,8 @@ pub struct MachinePool {
 
 #[derive(Default)]
 struct Kept {
-    /// Machines of one GPU without work, and its number.
-    single: Vec<(usize, Opened)>,
-    /// The machine made of all named GPUs.
-    several: Option<Opened>,
+    /// Machines without work: the number of the GPU, none of a machine made of all named GPUs.
+    idle: Vec<(Option<usize>, Opened)>,
     groups: Vec<(usize, Arc<Group>)>,
 }
 
@@ -45,32 +43,27 @@ impl MachinePool {
 
     /// A machine of these GPUs for a grid of this many points.
     pub(crate) fn open(&self, gpus: &[usize], points: usize) -> Result<Opened, DeviceError> {
-        let &[gpu] = gpus else {
-            let kept = self.kept.lock().several.take();
-            return kept.map_or_else(|| Machine::gpus(gpus, points), Ok);
-        };
+        let alone = if let &[gpu] = gpus { Some(gpu) } else { None };
         let mut kept = self.kept.lock();
-        if let Some(at) = kept.single.iter().position(|(number, _)| *number == gpu) {
-            return Ok(kept.single.swap_remove(at).1);
+        if let Some(at) = kept.idle.iter().position(|(number, _)| *number == alone) {
+            return Ok(kept.idle.swap_remove(at).1);
         }
-        if !self.is_grouped() {
+        let Some(gpu) = alone.filter(|_| self.is_grouped()) else {
             drop(kept);
             return Machine::gpus(gpus, points);
-        }
+        };
         let group = kept.group(gpu, self.jobs.div_ceil(GROUP_JOBS), points)?;
         Ok((Machine::Cuda(Box::new(CudaBackend::new(Arc::new(group.member()))?)), None))
     }
 
     /// Keeps a machine for the next case.
     pub(super) fn keep(&self, opened: Opened) {
-        match &opened.0 {
-            Machine::Cpu => {}
-            Machine::Cuda(backend) => {
-                let gpu = backend.device().ordinal().unwrap_or_default();
-                self.kept.lock().single.push((gpu, opened));
-            }
-            Machine::Ranks(_) => self.kept.lock().several = Some(opened),
-        }
+        let number = match &opened.0 {
+            Machine::Cpu => return,
+            Machine::Cuda(backend) => Some(backend.device().ordinal().unwrap_or_default()),
+            Machine::Ranks(_) => None,
+        };
+        self.kept.lock().idle.push((number, opened));
     }
 }
 
@@ -91,7 +84,7 @@ impl Kept {
 
 impl fmt::Debug for MachinePool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let idle = self.kept.lock().single.len();
+        let idle = self.kept.lock().idle.len();
         f.debug_struct("MachinePool").field("jobs", &self.jobs).field("idle", &idle).finish()
     }
 }
