@@ -19,8 +19,8 @@ use crate::files::{self, IoError};
 use crate::formats::matrix_market::{write_columns, write_matrix};
 use crate::formats::openfoam::{self, Measure, Objection};
 use crate::formats::{MeshData, Span, block_names};
-use crate::grid::quality::{Quality, measure};
-use crate::grid::{Grid, Verdict, coarsened};
+use crate::grid::quality::{Quality, growth, measure};
+use crate::grid::{Grid, Topology, Verdict, coarsened};
 use crate::movement::Reference;
 use crate::ranks::Job;
 use crate::report::page::Page;
@@ -74,10 +74,9 @@ pub(super) fn write(
         let (mut files, figures) = requested.write(finest, &mesh, draw)?;
         for (CoarserGrid { blocks, quality, verdict, .. }, output) in coarser.iter().zip(others) {
             let good = verdict.is_good();
-            let (grid, others) = (&blocks[0], [blocks.get(1), None, None]);
-            let finest = made.elements[0].artifacts();
-            let drawn = Artifacts { grid, others, quality, good, ..finest };
-            let mesh = requested.mesh_of(&blocks.iter().collect::<Vec<_>>(), good);
+            let (finest, blocks) = (made.elements[0].artifacts(), blocks.iter().collect());
+            let drawn = Artifacts { blocks, quality, good, ..finest };
+            let mesh = requested.mesh_of(&drawn.blocks, good);
             files.extend(requested.write(output, &mesh, || Figures::of(&drawn, wanted))?.0);
         }
         Ok((files, figures))
@@ -275,8 +274,7 @@ impl GridResult {
     pub(super) fn artifacts(&self) -> Artifacts<'_> {
         Artifacts {
             name: &self.case.name,
-            grid: &self.grid,
-            others: self.others(),
+            blocks: self.blocks(),
             quality: &self.quality,
             history: &self.history,
             tolerance: self.case.newton.tolerance,
@@ -299,18 +297,28 @@ fn report_of(
         verdict: verdict.clone(),
         converged: result.converged(),
         stop_reason: result.stop.to_string(),
-        newton: NewtonTotals::new(history, case.newton.tolerance),
+        newton: NewtonTotals {
+            iterations: result.newton_iterations(),
+            initial_residual: history.steps.first().map_or(f64::NAN, |step| step.residual),
+            residual: result.residual(),
+            tolerance: case.newton.tolerance,
+        },
         linear: LinearTotals {
-            iterations: history.linear_iterations(),
+            iterations: result.linear_iterations(),
             solver: case.linear.krylov.method,
             preconditioner: case.linear.preconditioner,
         },
         quality: quality.clone(),
         grid: GridReport {
+            ni: grid.ni,
+            nj: grid.nj,
+            topology: grid.topology.name(),
+            seam: if let Topology::O(seam) = grid.topology { Some(seam) } else { None },
+            wake: Some(grid.topology.wake()).filter(|wake| *wake > 0),
             behind: behind.map(|block| [block.ni, block.nj]),
             blocks: blocks_of(result),
             box_walls: result.box_walls(grid),
-            ..GridReport::from(grid)
+            growth: growth(grid),
         },
         timing: result.timing.clone(),
         geometry: serde_json::to_value(&case.geometry).unwrap_or_default(),

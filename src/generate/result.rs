@@ -119,13 +119,8 @@ impl GridResult {
 
     /// The grid and its other blocks: the one behind a base, or those of a cascade.
     pub fn blocks(&self) -> Vec<&Grid> {
-        iter::once(&self.grid).chain(self.others().into_iter().flatten()).collect()
-    }
-
-    /// The other blocks.
-    pub(super) fn others(&self) -> [Option<&Grid>; 3] {
-        let of_passage = |k: usize| self.passage.get(k).map(|block| &block.grid);
-        [of_passage(0).or(self.behind.as_ref()), of_passage(1), of_passage(2)]
+        let others = self.behind.iter().chain(self.passage.iter().map(|block| &block.grid));
+        iter::once(&self.grid).chain(others).collect()
     }
 
     /// Whether the grid may be used: [`GridResult::verdict`] says why not.

@@ -6,10 +6,9 @@ use std::path::Path;
 use serde::{Serialize, Serializer};
 
 use crate::files::{IoError, atomic};
-use crate::grid::quality::{Growth, Quality, growth};
-use crate::grid::{Grid, Seam, Topology, Verdict};
+use crate::grid::quality::{Growth, Quality};
+use crate::grid::{Seam, Verdict};
 use crate::overset::{Background, Checks, Placement};
-use crate::solver::history::History;
 use crate::solver::{krylov, precond};
 
 /// The report of a run. Numbers that are not finite are written as `null`.
@@ -66,18 +65,6 @@ pub struct NewtonTotals {
     pub tolerance: f64,
 }
 
-impl NewtonTotals {
-    /// Takes the counts and residuals from a history; without steps the residuals are NaN.
-    pub fn new(history: &History, tolerance: f64) -> Self {
-        Self {
-            iterations: history.newton_iterations(),
-            initial_residual: history.steps.first().map_or(f64::NAN, |step| step.residual),
-            residual: history.steps.last().map_or(f64::NAN, |step| step.residual),
-            tolerance,
-        }
-    }
-}
-
 /// The linear solves in the report.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LinearTotals {
@@ -131,22 +118,6 @@ pub struct BlockReport {
     pub newton_iterations: usize,
     /// Linear iterations of its solves.
     pub linear_iterations: f64,
-}
-
-impl From<&Grid> for GridReport {
-    fn from(grid: &Grid) -> Self {
-        Self {
-            ni: grid.ni,
-            nj: grid.nj,
-            topology: grid.topology.name(),
-            seam: if let Topology::O(seam) = grid.topology { Some(seam) } else { None },
-            wake: Some(grid.topology.wake()).filter(|wake| *wake > 0),
-            behind: None,
-            blocks: Vec::new(),
-            box_walls: None,
-            growth: growth(grid),
-        }
-    }
 }
 
 /// The report of a run.

@@ -219,8 +219,8 @@ pub(super) fn numbers(text: &str) -> Vec<f64> {
 }
 
 fn artifacts<'a>(grid: &'a Grid, quality: &'a Quality, history: &'a History) -> Artifacts<'a> {
-    let (others, name) = ([None; 3], "a <b> & \u{7}c");
-    Artifacts { others, name, grid, quality, history, tolerance: 1e-8, good: true }
+    let (blocks, name) = (vec![grid], "a <b> & \u{7}c");
+    Artifacts { blocks, name, quality, history, tolerance: 1e-8, good: true }
 }
 
 #[test]

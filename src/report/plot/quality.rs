@@ -115,8 +115,7 @@ impl Artifacts<'_> {
     pub(crate) fn quality_picture(&self, shown: &Views) -> (Picture, f64) {
         let mut picture = Picture::new(MAPS_SIZE, [70.0, 50.0], self.name, "");
         let maps = self.maps();
-        let blocks = std::iter::once(self.grid).chain(self.others.into_iter().flatten());
-        let cells: Vec<_> = blocks.map(|grid| (grid, bands(&maps, grid))).collect();
+        let cells: Vec<_> = self.blocks.iter().map(|grid| (*grid, bands(&maps, grid))).collect();
         let largest = cells.iter().map(|(_, (_, largest))| *largest).fold(0.0, f64::max);
         for (row, map) in maps.iter().enumerate() {
             let title = [70.0, top(row) - 28.0];
@@ -148,7 +147,7 @@ impl Artifacts<'_> {
     }
 
     fn maps(&self) -> [Map; 4] {
-        let [smallest, largest] = range_of_areas(self.grid);
+        let [smallest, largest] = range_of_areas(self.blocks[0]);
         let map = |title, ends| Map { title, ends };
         [
             map("Equiangle skewness", SKEWNESS),

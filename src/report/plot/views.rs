@@ -113,16 +113,15 @@ pub fn compared(title: &str, summary: &str, grids: [&Grid; 2]) -> Picture {
 impl Artifacts<'_> {
     /// A picture of the grid in panels with equal scales, two in a row.
     pub(crate) fn grid_picture(&self, views: &Views) -> Picture {
-        let Self { grid, quality, .. } = self;
+        let (grid, quality) = (self.blocks[0], self.quality);
         let folded = match quality.folded_cells {
             0 => "no folded cells".to_owned(),
             several => counted(several as f64, "folded cell"),
         };
-        let others: Vec<&Grid> = self.others.into_iter().flatten().collect();
-        let behind = match others[..] {
+        let behind = match &self.blocks[1..] {
             [] => String::new(),
             [block] => format!(" and {} × {} behind the base", block.ni, block.nj),
-            _ => format!(" and {} blocks around it", others.len()),
+            others => format!(" and {} blocks around it", others.len()),
         };
         let summary = format!(
             "{}-grid {} × {}{behind}   ·   {folded}   ·   skewness at most {:.3}, mean {:.3}   ·   \
@@ -150,10 +149,10 @@ impl Artifacts<'_> {
 
     /// Captions and windows of the panels.
     pub(crate) fn views(&self) -> Views {
-        let grid = self.grid;
+        let grid = self.blocks[0];
         let wall = || wall(grid).into_iter();
         let next = self.next_blade();
-        let others = self.others.into_iter().flatten().chain(&next);
+        let others = self.blocks[1..].iter().copied().chain(&next);
         let outer = grid.row(grid.nj - 1).into_iter().chain(others.flat_map(Grid::points));
         let outer = Window::around(outer);
         let body = Window::around(wall());
@@ -200,22 +199,20 @@ impl Artifacts<'_> {
 
     /// The O-grid of the next blade of a cascade, a pitch above.
     fn next_blade(&self) -> Option<Grid> {
-        let blocks: Vec<&Grid> =
-            std::iter::once(self.grid).chain(self.others.into_iter().flatten()).collect();
-        let (_, vector) = period(&blocks).filter(|_| blocks.len() > 1)?;
-        let mut next = self.grid.clone();
+        let (_, vector) = period(&self.blocks).filter(|_| self.blocks.len() > 1)?;
+        let mut next = self.blocks[0].clone();
         next.place(vector, 1.0);
         Some(next)
     }
 
     fn draw_panel(&self, picture: &mut Picture, panel: &PlotPanel, caption: &str) {
-        let grid = self.grid;
+        let grid = self.blocks[0];
         let (ni, last) = (grid.ni, grid.nj - 1);
         let wall = wall(grid);
         panel.fill(picture, &wall, palette::BODY);
         let strides = self::strides(grid, &panel.window, MAX_LINES);
         self.draw_folded_cells(picture, panel);
-        for block in self.others.into_iter().flatten() {
+        for block in &self.blocks[1..] {
             draw_lines(picture, panel, block);
         }
         if let Some(next) = self.next_blade() {
@@ -243,7 +240,7 @@ impl Artifacts<'_> {
 
     /// Fills the folded cells, so that the eye finds them.
     fn draw_folded_cells(&self, picture: &mut Picture, panel: &PlotPanel) {
-        let grid = self.grid;
+        let grid = self.blocks[0];
         let rows = if self.quality.folded_cells == 0 { 0..0 } else { 0..grid.nj - 1 };
         // A grid folded all over needs no exact account, and the file stays small.
         let most = MAX_LINES * 8;
@@ -312,14 +309,12 @@ fn stride_caption(strides: [usize; 2]) -> String {
 
 /// The data of a run's report on its grid.
 #[doc(hidden)]
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Artifacts<'a> {
     /// Name of the case, the title of the pictures.
     pub name: &'a str,
-    /// The grid.
-    pub grid: &'a Grid,
-    /// The block behind the base of a C-grid around one, or those of a cascade.
-    pub others: [Option<&'a Grid>; 3],
+    /// The grid, then the block behind the base of a C-grid around one, or those of a cascade.
+    pub blocks: Vec<&'a Grid>,
     /// Its quality.
     pub quality: &'a Quality,
     /// The Newton steps.
