@@ -677,29 +677,31 @@ const gridgenViewer = (() => {
       return element("select", { "aria-label": label, onchange: () => this.drawPlots() }, ...options);
     }
 
+    /** The pixel of the stage under a pointer. */
+    place(event) {
+      const box = this.stage.getBoundingClientRect();
+      return [event.clientX - box.left - this.stage.clientLeft, event.clientY - box.top - this.stage.clientTop];
+    }
+
     /** Listens to pointer, wheel and keys. */
     listen() {
       const { stage } = this;
       const held = new Map();
-      const place = (event) => {
-        const box = stage.getBoundingClientRect();
-        return [event.clientX - box.left - stage.clientLeft, event.clientY - box.top - stage.clientTop];
-      };
       const turn = (event) => {
         event.preventDefault();
         const pixels = event.deltaY * (event.deltaMode === 1 ? 33 : 1);
-        this.camera.zoom(Math.exp(-pixels / 350), ...place(event), this.data.unit);
+        this.camera.zoom(Math.exp(-pixels / 350), ...this.place(event), this.data.unit);
         this.redraw();
       };
       stage.addEventListener("wheel", turn, { passive: false });
       let moved = 0;
       stage.addEventListener("pointerdown", (event) => {
         stage.setPointerCapture(event.pointerId);
-        held.set(event.pointerId, place(event));
+        held.set(event.pointerId, this.place(event));
         moved = 0;
       });
       stage.addEventListener("pointermove", (event) => {
-        const [x, y] = place(event);
+        const [x, y] = this.place(event);
         const before = held.get(event.pointerId);
         if (!before) {
           this.hover(x, y);
@@ -722,13 +724,13 @@ const gridgenViewer = (() => {
       const lift = (event) => {
         const tapped = held.delete(event.pointerId) && moved < 4 && event.type === "pointerup";
         stage.classList.remove("gv-drag");
-        if (tapped) this.pick(cellAt(this.data.zones, ...this.camera.point(...place(event))));
+        if (tapped) this.pick(cellAt(this.data.zones, ...this.camera.point(...this.place(event))));
       };
       stage.addEventListener("pointerup", lift);
       stage.addEventListener("pointercancel", lift);
       stage.addEventListener("pointerleave", () => this.hover(null));
       stage.addEventListener("dblclick", (event) => {
-        this.camera.zoom(4, ...place(event), this.data.unit);
+        this.camera.zoom(4, ...this.place(event), this.data.unit);
         this.redraw();
       });
       stage.addEventListener("keydown", (event) => this.key(event));

@@ -126,7 +126,7 @@ const gridgenSteer = (() => {
     }
 
     mark(k) {
-      const { stage, camera } = this.viewer;
+      const { camera } = this.viewer;
       const made = document.createElement("button");
       Object.assign(made, { type: "button", className: "handle" });
       const listen = (kind, work) =>
@@ -140,11 +140,7 @@ const gridgenSteer = (() => {
       });
       listen("pointermove", (event) => {
         if (this.held !== k) return;
-        const box = stage.getBoundingClientRect();
-        const point = camera.point(
-          event.clientX - box.left - stage.clientLeft,
-          event.clientY - box.top - stage.clientTop,
-        );
+        const point = camera.point(...this.viewer.place(event));
         this.all[k].at = point;
         this.draw();
         this.all[k].moved(point);
