@@ -116,17 +116,19 @@ fn summary(problem: &Problem, estimate: &Estimate) -> String {
         around if around == grid.ni => String::new(),
         around => format!(", half of {around} x {}", grid.nj),
     };
-    let decided = decided(problem).unwrap_or_default();
-    let (ni, nj, points) = (grid.ni, grid.nj, estimate.points);
+    let around = problem.passage().map(|passage| passage.sizes(problem.points.line.len() - 1));
+    let around = around.as_ref().map_or(&[][..], |sizes| sizes);
+    let decided = decided(problem, around).unwrap_or_default();
+    let (ni, nj) = (grid.ni, grid.nj);
+    let points = estimate.points + around.iter().map(|[ni, nj]| ni * nj).sum::<usize>();
     format!("  grid          {ni} x {nj} points{whole}, {points} in all\n{decided}")
 }
 
-/// The decisions about a grid: first cell, layers, points of the wall.
-fn decided(problem: &Problem) -> Result<String, fmt::Error> {
+/// The decisions about a grid, beside which there are blocks of these sizes: first cell, layers, points of the wall.
+fn decided(problem: &Problem, around: &[[usize; 2]]) -> Result<String, fmt::Error> {
     let (case, points, mut text) = (&problem.case, &problem.points, String::new());
     let grid = &case.grid;
-    let around = problem.passage().map(|passage| passage.sizes(points.line.len() - 1));
-    let (blade, around) = ((grid.ni - 1) * (grid.nj - 1), around.as_ref().map_or(&[][..], |a| a));
+    let blade = (grid.ni - 1) * (grid.nj - 1);
     let (cells, span) = (all_cells(blade, around), case.output.span_cells);
     write!(text, "  cells         {cells}")?;
     if span > 0 {

@@ -132,7 +132,8 @@ fn cells_of_a_base_are_told_apart_from_those_of_the_surfaces() {
     }
 }
 
-/// By hand: 64 × 32 cells around the blade, 17 × 16 in the passage, 29 × 8 ahead and 33 × 8 behind.
+/// By hand: 64 × 32 cells around the blade, 17 × 16 in the passage, 29 × 8 ahead and 33 × 8 behind; of points there are
+/// one more in each direction of a block.
 #[test]
 fn a_cascade_is_summed_up_with_all_its_blocks() {
     let case = "geometry.naca = '2412'\ngeometry.angle = -20\ncascade.pitch = 0.9\n";
@@ -147,7 +148,7 @@ fn a_cascade_is_summed_up_with_all_its_blocks() {
     let blocks =
         "\n  blocks        passage 18 x 17, ahead 30 x 9, behind 34 x 9; 2816 cells in all\n";
     has(&run, &[blocks]);
-    has(&check, &[blocks, "\n  cells         2816\n"]);
+    has(&check, &[blocks, "\n  grid          65 x 33 points, 3027 in all\n  cells         2816\n"]);
     has(&table, &["  65 x 33 + 3 blocks  "]);
     assert!(page.contains("<b>2816</b><span>cells</span>"), "{page}");
     assert!(!run.contains("far field") && !page.contains("far field from"), "{run}");
