@@ -13,22 +13,6 @@ fn run(scratch: &Scratch, arguments: &str) -> Finished {
 }
 
 #[test]
-fn a_file_of_coordinates_is_gridded_as_a_case_of_two_lines_would_be() {
-    let scratch = with_section();
-
-    let said = run(&scratch, "e387.dat").succeeds();
-
-    let grid = "65 x 33 points, 2048 cells; C-grid, since the trailing edge is sharp";
-    assert!(said.starts_with(&format!("e387: converged\n  grid          {grid}\n")), "{said}");
-    let grid = scratch.bytes("output/e387/mesh.vts");
-    scratch.write("e387.toml", "[geometry]\nfile = \"e387.dat\"\n");
-    run(&scratch, "e387.toml --output case").succeeds();
-    run(&scratch, "output/e387/case.toml --output again").succeeds();
-    assert!(grid == scratch.bytes("case/e387/mesh.vts"));
-    assert!(grid == scratch.bytes("again/e387/mesh.vts"));
-}
-
-#[test]
 fn digits_are_a_naca_section_however_they_are_given() {
     let scratch = Scratch::with_case(SMALLEST);
     run(&scratch, "wing.toml").succeeds();
@@ -43,21 +27,9 @@ fn digits_are_a_naca_section_however_they_are_given() {
     assert!(grid != scratch.bytes("other/wing/mesh.vts"));
 }
 
+/// Some sections have a designation, some a formula, and of some the program has the coordinates.
 #[test]
-fn a_section_with_a_formula_is_gridded_by_its_name() {
-    let scratch = Scratch::with(&[]);
-
-    for (name, key) in
-        [("cylinder", "ellipse"), ("joukowski", "joukowski"), ("wing-body", "wing_body")]
-    {
-        scratch.run(&format!("{name} --ni 129 --nj 33 --backend cpu {NO_PICTURES}")).succeeds();
-        let case = scratch.text(&format!("output/{name}/case.toml"));
-        assert!(case.contains(&format!("[geometry.{key}]")), "{case}");
-    }
-}
-
-#[test]
-fn sections_of_the_6_series_are_gridded_by_their_designation() {
+fn sections_are_gridded_by_their_names() {
     let scratch = Scratch::with(&[]);
     for (word, name) in [
         ("63-215", "naca63215"),
@@ -65,34 +37,42 @@ fn sections_of_the_6_series_are_gridded_by_their_designation() {
         ("65(3)-218", "naca653218"),
         ("naca64a410", "naca64a410"),
         ("66-210a=0.5", "naca66210a05"),
+        ("e387", "e387"),
+        ("ls413", "ls413"),
+        ("nlf416", "nlf416"),
+        ("SC21010", "sc21010"),
     ] {
         let said = run(&scratch, word).succeeds();
         assert!(said.starts_with(&format!("{name}: converged\n")), "{said}");
     }
-    let checked = scratch.run("check --naca 63,2-215 --topology C").succeeds();
-    assert!(checked.starts_with("naca632215: can be run\n"), "{checked}");
-    scratch
-        .run("check 62-215")
-        .fails(2, "the 6-series has the families 63 to 67, 63A, 64A and 65A");
-    scratch.run("check 63-215.dat").fails(2, "63-215.dat: no such case file");
-}
-
-#[test]
-fn sections_that_the_program_has_are_gridded_by_their_names() {
-    let scratch = Scratch::with(&[]);
-
-    for name in ["e387", "ls413", "nlf416", "SC21010"] {
-        let said = run(&scratch, name).succeeds();
-        assert!(said.starts_with(&format!("{}: converged\n", name.to_lowercase())), "{said}");
+    for (name, key) in
+        [("cylinder", "ellipse"), ("joukowski", "joukowski"), ("wing-body", "wing_body")]
+    {
+        scratch.run(&format!("{name} --ni 129 --nj 33 --backend cpu {NO_PICTURES}")).succeeds();
+        let case = scratch.text(&format!("output/{name}/case.toml"));
+        assert!(case.contains(&format!("[geometry.{key}]")), "{case}");
     }
 
     let grid = scratch.bytes("output/e387/mesh.vts");
     run(&scratch, "output/e387/case.toml --output again").succeeds();
     assert!(grid == scratch.bytes("again/e387/mesh.vts"));
+    // A file of coordinates is gridded as a case of two lines would be.
     let file = with_section();
-    run(&file, "e387.dat").succeeds();
-    assert!(grid == file.bytes("output/e387/mesh.vts"));
+    let said = run(&file, "e387.dat").succeeds();
+    let size = "65 x 33 points, 2048 cells; C-grid, since the trailing edge is sharp";
+    assert!(said.starts_with(&format!("e387: converged\n  grid          {size}\n")), "{said}");
+    file.write("e387.toml", "[geometry]\nfile = \"e387.dat\"\n");
+    run(&file, "e387.toml --output case").succeeds();
+    run(&file, "output/e387/case.toml --output again").succeeds();
+    for folder in ["output", "case", "again"] {
+        assert!(grid == file.bytes(&format!("{folder}/e387/mesh.vts")), "{folder}");
+    }
     assert!(scratch.run("airfoil nlf416").succeeds().contains("thickness  15.97"));
+    let checked = scratch.run("check --naca 63,2-215 --topology C").succeeds();
+    assert!(checked.starts_with("naca632215: can be run\n"), "{checked}");
+    let family = "the 6-series has the families 63 to 67, 63A, 64A and 65A";
+    scratch.run("check 62-215").fails(2, family);
+    scratch.run("check 63-215.dat").fails(2, "63-215.dat: no such case file");
 }
 
 #[test]
@@ -146,16 +126,6 @@ fn a_word_that_names_nothing_gets_the_nearest_that_does() {
 }
 
 #[test]
-fn a_case_file_may_have_any_ending() {
-    let scratch =
-        Scratch::with(&[("wing.case", &SMALLEST), ("dotted", b"geometry.naca = '2412'\n")]);
-
-    for case in ["wing.case", "dotted"] {
-        scratch.run(&format!("check {case}")).succeeds();
-    }
-}
-
-#[test]
 fn options_for_keys_are_those_of_set() {
     let scratch = Scratch::with_case(format!("{SMALLEST}[grid]\nfirst_cell = 1e-4\n"));
     let options =
@@ -196,14 +166,21 @@ fn a_case_to_begin_with_is_short_or_has_every_key() {
 }
 
 #[test]
-fn no_case_is_begun_for_a_section_that_cannot_be_read() {
+fn no_case_is_begun_for_a_section_that_cannot_be_read_or_in_place_of_a_file() {
     let scratch = Scratch::with(&[("section.dat", b"section\n1 0\n0 0\n1 0\n")]);
 
     scratch.run("init --file section.dat").fails(2, "at least 10 are needed");
     scratch.run("init --file none.dat").fails(2, "none.dat: there is no such file");
     scratch.run("init --naca 12").fails(2, "is not a NACA designation");
-
     assert_eq!(scratch.names("."), ["section.dat"]);
+
+    scratch.write("case.toml", "mine");
+    scratch.run("init").is_refused(
+        "error: cannot write case.toml: there is a file of that name\n\
+         hint: choose another name, or remove that file first\n",
+    );
+    assert_eq!(scratch.bytes("case.toml"), b"mine");
+    assert_eq!(scratch.names("."), ["case.toml", "section.dat"]);
 }
 
 #[test]
@@ -270,8 +247,13 @@ fn points_and_heights_are_told_as_they_are() {
 #[test]
 fn check_tells_the_shape_of_the_grid_and_the_reason() {
     let scratch = with_section();
+    // A case file may have any ending.
+    scratch.write("wing.case", SMALLEST);
+    scratch.write("dotted", "geometry.naca = '2412'\n");
     for (arguments, told) in [
         ("2412", "C-grid, since the trailing edge is sharp"),
+        ("wing.case", "C-grid, since the trailing edge is sharp"),
+        ("dotted", "C-grid, since the trailing edge is sharp"),
         ("e387.dat --topology auto", "C-grid, since the trailing edge is sharp"),
         ("2412 --topology O", "O-grid"),
         ("0012 --topology half", "half an O-grid"),

@@ -1,21 +1,8 @@
-//! Checks of case files before they are run, and the references printed by other commands.
+//! Checks of case files before they are run.
 
 use serde_json::Value;
 
 use super::{COARSE, NO_PICTURES, SMALLEST, Scratch, has, sets};
-
-#[test]
-fn a_file_that_is_there_is_not_replaced_by_a_case_to_begin_with() {
-    let scratch = Scratch::with(&[("case.toml", b"mine")]);
-
-    scratch.run("init").is_refused(
-        "error: cannot write case.toml: there is a file of that name\n\
-         hint: choose another name, or remove that file first\n",
-    );
-
-    assert_eq!(scratch.bytes("case.toml"), b"mine");
-    assert_eq!(scratch.names("."), ["case.toml"]);
-}
 
 /// By hand: 3/14 of 2048 cells are 438.9, of which 440 is the nearest multiple of 8; the spacings are 4e-4 and 3e-3 times 128/1168.
 #[test]
@@ -67,6 +54,7 @@ fn a_check_refuses_what_a_run_refuses_for_want_of_memory() {
         assert_eq!(start(&check.stderr), start(&run.stderr));
         assert_eq!(check.stderr.lines().last(), run.stderr.lines().last());
     }
+    assert!(!scratch.path("output").exists());
 }
 
 /// By hand: a flat plate's height for y+ 1 at Re 6e6 with half a chord is 2.2323e-6; 0.37/6e6^(1/5) is 0.0163; 257 points
@@ -156,44 +144,4 @@ fn a_check_refuses_what_a_run_would_refuse() {
         checked.fails(2, "error: ");
         assert_eq!(checked.stderr, run.stderr, "{set}");
     }
-}
-
-#[test]
-fn the_schema_is_json() {
-    let text = Scratch::with(&[]).run("schema").succeeds();
-
-    let schema: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(schema["properties"]["grid"]["properties"]["ni"]["minimum"], 9);
-}
-
-#[test]
-fn the_manual_page_has_the_options_and_the_commands() {
-    let page = Scratch::with(&[]).run("man").succeeds();
-
-    assert!(page.contains(".TH gridgen 1"), "{page}");
-    has(&page, &["\\-\\-threads", "gridgen\\-check(1)", "Exit codes"]);
-}
-
-#[test]
-fn every_command_has_an_example_in_its_help() {
-    let commands = "run convert init check schema licences man airfoil quality completions devices";
-    for command in commands.split(' ') {
-        let stdout = Scratch::with(&[]).run(&format!("{command} --help")).succeeds_with("");
-        assert!(stdout.contains(&format!("\n  gridgen {command}")), "{command}: {stdout}");
-    }
-}
-
-/// The licence of the embedded font requires its notice.
-#[test]
-fn the_licence_of_the_embedded_font_ships_with_the_program() {
-    let text = Scratch::with(&[]).run("licences").succeeds();
-
-    let parts = [
-        "UBUNTU FONT LICENCE Version 1.0",
-        "SIL OPEN FONT LICENSE Version 1.1",
-        "© 2010, 2011 Canonical Ltd",
-        "LICENSE-APACHE",
-        "UIUC Airfoil Coordinates Database",
-    ];
-    has(&text, &parts);
 }

@@ -1,5 +1,7 @@
 //! Help, completions and wrong arguments.
 
+use serde_json::Value;
+
 use super::{Finished, SMALLEST, Scratch, has};
 
 /// The options of a coarse grid, without a backend.
@@ -11,10 +13,12 @@ fn run(arguments: &str) -> Finished {
     Scratch::with(&[]).run(arguments)
 }
 
+/// Completions are generated from all commands, whose definition clap validates in builds with debug assertions. The
+/// licence of the embedded font requires its notice.
 #[test]
-fn help_shows_options_examples_and_exit_codes() {
-    let stdout = run("--help").succeeds_with("");
-    let parts = [
+fn texts_about_the_program_have_their_parts() {
+    let says = |arguments: &str, parts: &[&str]| has(&run(arguments).succeeds_with(""), parts);
+    let help = [
         "Usage: gridgen [OPTIONS] [CASE.toml|FILE|NACA|NAME]",
         "--set <SECTION.KEY=VALUE>",
         "--backend",
@@ -28,23 +32,28 @@ fn help_shows_options_examples_and_exit_codes() {
         "gridgen cases/naca0012.toml",
         "Exit codes:",
     ];
-    has(&stdout, &parts);
-}
-
-#[test]
-fn the_version_is_that_of_the_package() {
+    says("--help", &help);
+    says("man", &[".TH gridgen 1", "\\-\\-threads", "gridgen\\-check(1)", "Exit codes"]);
+    let licences = [
+        "UBUNTU FONT LICENCE Version 1.0",
+        "SIL OPEN FONT LICENSE Version 1.1",
+        "© 2010, 2011 Canonical Ltd",
+        "LICENSE-APACHE",
+        "UIUC Airfoil Coordinates Database",
+    ];
+    says("licences", &licences);
+    says("devices", &["computes on the CPU"]);
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        says(&format!("completions {shell}"), &["gridgen", "backend"]);
+    }
+    let commands = "run convert init check schema licences man airfoil quality completions devices";
+    for command in commands.split(' ') {
+        says(&format!("{command} --help"), &[&format!("\n  gridgen {command}")]);
+    }
+    let schema: Value = serde_json::from_str(&run("schema").succeeds()).unwrap();
+    assert_eq!(schema["properties"]["grid"]["properties"]["ni"]["minimum"], 9);
     let version = format!("gridgen {}\n", env!("CARGO_PKG_VERSION"));
     assert_eq!(run("--version").succeeds(), version);
-}
-
-/// Completions are generated from all commands, whose definition clap validates in builds with debug
-/// assertions.
-#[test]
-fn completions_are_written_for_each_shell() {
-    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let stdout = run(&format!("completions {shell}")).succeeds_with("");
-        assert!(stdout.contains("gridgen") && stdout.contains("backend"), "{shell}: {stdout}");
-    }
 }
 
 #[test]
@@ -120,12 +129,6 @@ fn more_gpus_than_bands_of_columns_are_refused_before_any_is_opened() {
 }
 
 #[test]
-fn devices_are_listed_where_there_are_none() {
-    let stdout = run("devices").succeeds_with("");
-    assert!(stdout.contains("computes on the CPU"), "{stdout}");
-}
-
-#[test]
 fn a_schedule_for_gpus_is_not_taken_for_one_of_the_cpu() {
     let scratch = Scratch::with_case(SMALLEST);
     let run = |schedule: &str| {
@@ -153,27 +156,9 @@ fn the_automatic_choice_says_that_it_runs_on_the_cpu() {
     on("--backend cpu").succeeds_with("");
 }
 
-/// 200 million points: more memory than there is.
-#[test]
-fn a_grid_that_the_cpu_cannot_hold_is_refused_before_any_work() {
-    let scratch = Scratch::with_case(SMALLEST);
-    let size = "--set grid.ni=20001 --set grid.nj=10001 --set grid.max_turn=180";
-
-    // 186 GiB or so: a machine of these tests that has them makes the grid and takes long.
-    if gridgen::memory::free().is_some_and(|free| free < 100 << 30) {
-        for preconditioner in ["multigrid", "dilu"] {
-            let linear = format!("--set linear.preconditioner={preconditioner}");
-            let done = scratch.run(&format!("wing.toml --backend cpu {size} {linear}"));
-
-            done.fails(2, "of memory are needed");
-            assert!(!scratch.path("output").exists());
-        }
-    }
-}
-
 /// Neither half a megabyte of a key nor three hundred zeros are readable.
 #[test]
-fn long_names_and_small_numbers_are_short_in_messages() {
+fn names_and_numbers_of_any_form_are_read_and_short_in_messages() {
     let long = "x".repeat(50_000);
     for case in [format!("{SMALLEST}[grid]\n{long} = 1\n"), format!("{SMALLEST}[{long}]\n")] {
         let refused = Scratch::with_case(case).run("check wing.toml");
@@ -189,18 +174,13 @@ fn long_names_and_small_numbers_are_short_in_messages() {
     let tiny = check("grid.first_cell=1e-300");
     tiny.fails(2, "1e-300");
     assert!(!tiny.stderr.contains("0.000000000000"), "{tiny:?}");
-}
-
-/// TOML requires a digit on either side of the point; on a command line `.5` is a number.
-#[test]
-fn a_number_may_begin_or_end_with_its_point() {
-    let scratch = Scratch::with_case(SMALLEST);
-    let check = |angle| scratch.run(&format!("check wing.toml --set geometry.angle={angle}"));
+    // TOML requires a digit on either side of the point; on a command line `.5` is a number.
     for angle in [".5", "-.5", "5."] {
-        check(angle).succeeds();
+        check(&format!("geometry.angle={angle}")).succeeds();
     }
     for angle in [".5.", ".x"] {
-        check(angle).fails(2, "write a number, without quotes");
+        let refused = check(&format!("geometry.angle={angle}"));
+        refused.fails(2, "write a number, without quotes");
     }
 }
 
