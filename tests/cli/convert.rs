@@ -50,10 +50,16 @@ fn curved_cells_and_every_flavour_come_back_to_the_last_bit() {
         ("there.p3d", "--encoding stream --byte-order big"),
         ("there.p3d", "--encoding fortran --blanking"),
         ("there.p3d", "--dimensions 2 --block-count true"),
+        ("long.vts", "--span-cells 3 --span 0.25 --sides periodic"),
+        ("long.vtk", "--span-cells 3 --span 0.25 --sides periodic"),
+        ("long.p3d", "--span-cells 3 --span 0.25 --sides periodic"),
+        ("fun.p3d", "--span-cells 3 --span 0.25 --sides periodic --axes fun3d"),
     ] {
         comes_back(&scratch, by, options);
     }
     assert!(scratch.bytes("small.vts").len() < scratch.bytes(MESH).len());
+    let pair = "ONE_TO_ONE      1  1   1 65   1 33      1  2   1 65   1 33   FALSE";
+    has(&scratch.text("long.nmf"), &["1         65       33        4\n", pair]);
 }
 
 #[test]
@@ -91,7 +97,7 @@ fn curved_cells_are_those_of_a_run_or_refused() {
 #[test]
 fn folded_curved_cells_are_not_written() {
     let thick = "geometry.naca = '0006'\ngrid.first_cell = 5e-2\ngrid.topology = 'O'\ngrid.ni = 65\ngrid.nj = 33\n\
-                 output.formats = ['vts']\n";
+                 output = { formats = ['vts'], pictures = false }\n";
     let scratch = Scratch::with_case(thick);
     scratch.run("wing.toml --backend cpu").succeeds();
 
@@ -105,22 +111,8 @@ fn folded_curved_cells_are_not_written() {
 }
 
 #[test]
-fn an_extruded_grid_gives_its_plane_back() {
-    let scratch = meshes();
-    let span = "--span-cells 3 --span 0.25 --sides periodic";
-
-    for format in ["vts", "vtk", "p3d"] {
-        comes_back(&scratch, &format!("long.{format}"), span);
-    }
-    comes_back(&scratch, "fun.p3d", &format!("{span} --axes fun3d"));
-    let map = scratch.text("long.nmf");
-    let pair = "ONE_TO_ONE      1  1   1 65   1 33      1  2   1 65   1 33   FALSE";
-    has(&map, &["1         65       33        4\n", pair]);
-}
-
-#[test]
 fn what_was_understood_is_said() {
-    let said = convert(&meshes(), "output/wing/mesh.p3d", "wing.vts", "").succeeds();
+    let said = convert(&Scratch::solved(""), "output/wing/mesh.p3d", "wing.vts", "").succeeds();
 
     insta::assert_snapshot!(said, @r"
     output/wing/mesh.p3d: 65 x 33 points

@@ -50,6 +50,13 @@ fn a_mesh_that_does_not_fit_is_refused_and_the_earlier_results_stay() {
     }
     assert!(scratch.contents("output/wing") == earlier, "a file was changed");
     assert_eq!(scratch.names("output/wing/.gridgen"), ["lock", "written.json"]);
+
+    // An older file of a conversion stays, too.
+    scratch.write("mesh.su2", "older");
+    bash(&scratch, &[], LIMITED, "convert output/wing/mesh.vts -o mesh.su2")
+        .is_refused(&format!("error: cannot write mesh.su2: File too large (os error 27)\n{FULL}"));
+    assert_eq!(scratch.bytes("mesh.su2"), b"older");
+    assert_eq!(scratch.names("."), ["mesh.su2", "output", "wing.toml"]);
 }
 
 /// The state of an interrupted solve is as valuable as a result: it is kept until there is one.
@@ -125,15 +132,4 @@ fn a_restart_file_that_does_not_fit_is_a_note() {
     assert!(finished.stderr.starts_with(note), "{finished:?}");
     let names = ["case.toml", "convergence.csv", "mesh.2d.p3d", "report.json"];
     assert_eq!(scratch.names("output/wing"), names);
-}
-
-#[test]
-fn a_conversion_that_does_not_fit_leaves_the_older_file() {
-    let scratch = Scratch::solved("");
-    scratch.write("mesh.su2", "older");
-
-    bash(&scratch, &[], LIMITED, "convert output/wing/mesh.vts -o mesh.su2")
-        .is_refused(&format!("error: cannot write mesh.su2: File too large (os error 27)\n{FULL}"));
-    assert_eq!(scratch.bytes("mesh.su2"), b"older");
-    assert_eq!(scratch.names("."), ["mesh.su2", "output", "wing.toml"]);
 }

@@ -26,7 +26,7 @@ fn too_few_steps_fail_with_the_reason_and_files_named_failed() {
     assert_eq!(report["converged"], false);
     assert_eq!(report["stop_reason"], "the limit of 1 Newton step was reached");
     assert_eq!(report["newton"]["iterations"], 1);
-    let quiet = scratch.run(&format!("wing.toml {COARSE} {ONE_STEP} -q"));
+    let quiet = scratch.run_coarse(&format!("{ONE_STEP} -q"));
     assert_eq!((quiet.code, quiet.stdout, quiet.stderr), (1, String::new(), finished.stderr));
 }
 
