@@ -64,6 +64,15 @@ fn many_cases_give_one_table_with_the_failures_last() {
     ");
     assert!(scratch.path("output/c-naca/mesh.vts").is_file());
     assert!(scratch.path("output/a-short/mesh.failed.vts").is_file());
+
+    // The summary for programs has numbers and reasons.
+    let finished = batch(&scratch, "b-wrong.toml c-naca.toml --json");
+    let report: Value = serde_json::from_str(&finished.stdout).unwrap();
+    assert_eq!(report["exit_code"], 2);
+    let row = |k: usize| &report["cases"][k];
+    assert_eq!(row(0)["error"], "b-wrong.toml:3: unknown key geometry.colour");
+    assert_eq!(row(1)["size"], serde_json::json!([65, 33]));
+    assert!(row(1)["residual"].as_f64().unwrap() < 1e-10);
 }
 
 #[test]
@@ -89,52 +98,33 @@ fn finished_cases_are_kept_until_something_changes() {
     assert_eq!(statuses("--set grid.far_field=14"), ["converged", "converged"]);
 }
 
-/// Results are kept by the behaviour of the program, given by its sources, not by its version.
+/// Results are kept by the behaviour of the program, given by its sources, not by its version. A coordinate file is
+/// identified by its contents, and the archived case is the same case.
 #[test]
-fn results_of_other_sources_are_not_kept_and_those_of_another_version_are() {
-    let scratch = scratch();
-    batch(&scratch, "c-naca.toml").succeeds();
-    let report = scratch.json("output/c-naca/report.json");
-    let kept_with = |key: &str, value: &str| {
-        let mut other = report.clone();
-        other[key] = value.into();
-        scratch.write("output/c-naca/report.json", other.to_string());
-        statuses(&scratch, "c-naca.toml") == ["kept"]
-    };
-
-    let of_other_sources = format!("{:016x}", 1);
-    assert!(kept_with("version", "9.9.9"));
-    assert!(!kept_with("fingerprint", &of_other_sources));
-    assert!(!kept_with("fingerprint", ""));
-}
-
-/// A coordinate file is identified by its contents, and the archived case is the same case.
-#[test]
-fn the_same_case_is_kept_wherever_it_stands() {
+fn results_are_those_of_a_case_wherever_it_stands_and_of_these_sources() {
     let scratch = scratch();
     batch(&scratch, "d-file.toml").succeeds();
+    let report = scratch.json("output/d-file/report.json");
     fs::create_dir(scratch.path("moved")).unwrap();
     for name in ["d-file.toml", "section.dat"] {
         fs::rename(scratch.path(name), scratch.path("moved").join(name)).unwrap();
     }
-
     assert_eq!(statuses(&scratch, "moved/d-file.toml"), ["kept"]);
-
     fs::rename(scratch.path("moved/section.dat"), scratch.path("section.dat")).unwrap();
     let archived = scratch.run("run output/d-file/case.toml --backend cpu --json");
     assert_eq!(archived.statuses(), ["d-file: kept"]);
-}
 
-#[test]
-fn the_summary_for_programs_has_numbers_and_reasons() {
-    let finished = batch(&scratch(), "b-wrong.toml c-naca.toml --json");
-
-    let report: Value = serde_json::from_str(&finished.stdout).unwrap();
-    assert_eq!(report["exit_code"], 2);
-    let row = |k: usize| &report["cases"][k];
-    assert_eq!(row(0)["error"], "b-wrong.toml:3: unknown key geometry.colour");
-    assert_eq!(row(1)["size"], serde_json::json!([65, 33]));
-    assert!(row(1)["residual"].as_f64().unwrap() < 1e-10);
+    fs::rename(scratch.path("moved/d-file.toml"), scratch.path("d-file.toml")).unwrap();
+    let kept_with = |key: &str, value: &str| {
+        let mut other = report.clone();
+        other[key] = value.into();
+        scratch.write("output/d-file/report.json", other.to_string());
+        statuses(&scratch, "d-file.toml") == ["kept"]
+    };
+    let of_other_sources = format!("{:016x}", 1);
+    assert!(kept_with("version", "9.9.9"));
+    assert!(!kept_with("fingerprint", &of_other_sources));
+    assert!(!kept_with("fingerprint", ""));
 }
 
 #[test]
@@ -152,28 +142,19 @@ fn a_batch_with_jobs_writes_the_same_bits_and_a_verbose_one_counts_its_cases() {
 }
 
 #[test]
-fn a_pattern_that_matches_no_file_is_refused() {
-    batch(&scratch(), "wings/*.toml").is_refused(
+fn cases_are_named_by_files_and_patterns_each_once() {
+    let scratch = scratch();
+
+    batch(&scratch, "wings/*.toml").is_refused(
         "error: wings/*.toml: no file has such a name\n\
          hint: give case files, or a pattern that fits some: 'cases/*.toml'\n",
     );
-}
-
-#[test]
-fn two_cases_of_one_name_are_refused_before_any_work() {
-    let scratch = scratch();
-
     batch(&scratch, "c-naca.toml d-file.toml --set name=wing").is_refused(
         "error: c-naca.toml and d-file.toml are both named wing\n\
          hint: give each case a name of its own: name = \"…\"\n",
     );
-
     assert!(!scratch.path("output").exists());
-}
 
-#[test]
-fn a_case_that_is_named_twice_is_run_once() {
-    let table = batch(&scratch(), "c-naca.toml c-*.toml").succeeds();
-
+    let table = batch(&scratch, "c-naca.toml c-*.toml").succeeds();
     assert!(table.ends_with("1 case: 1 converged\n"), "{table}");
 }

@@ -7,6 +7,8 @@ use std::sync::LazyLock;
 use std::thread;
 use std::time::Duration;
 
+use gridgen::files::restart;
+use gridgen::solver::newton::lasting_step;
 use rustix::process::Signal;
 
 use super::{Finished, NO_PICTURES, SMALLEST, Scratch, await_line, signal};
@@ -84,24 +86,6 @@ fn an_interrupted_run_keeps_its_state_and_continues_to_the_same_bits() {
     }
 }
 
-/// SIGKILL cannot be caught, so only files written earlier exist.
-#[test]
-fn a_killed_run_continues_from_its_last_restart_file() {
-    let scratch = Scratch::with_case(SMALLEST);
-
-    let (mut child, _stderr) = running(&scratch, 1, "--restart-every 0");
-    await_restart_file(&scratch, &mut child);
-    signal(Signal::KILL, &child);
-    child.wait().unwrap();
-
-    let names = scratch.names("output/wing");
-    let whole: Vec<_> = names.iter().filter(|name| !name.starts_with(".gridgen-")).collect();
-    assert_eq!(whole, ["restart.bin"]);
-    go_on(&scratch).succeeds();
-    is_as_uninterrupted(&scratch);
-    assert!(scratch.names("output/wing").iter().all(|name| !name.starts_with('.')));
-}
-
 #[test]
 fn an_interrupted_batch_continues_where_it_stopped() {
     let scratch =
@@ -127,31 +111,34 @@ fn an_interrupted_batch_continues_where_it_stopped() {
     assert!(done.ends_with("\n3 cases: 2 converged, 1 kept\n"), "{done}");
 }
 
-/// The progress of the interrupted case is kept: its earlier steps still have the times that they took.
+/// SIGKILL cannot be caught, so only files written earlier exist. The progress is kept: the earlier steps still have the
+/// times that they took.
 #[test]
-fn a_case_of_a_batch_goes_on_from_its_restart_file() {
-    for name in [Signal::INT, Signal::KILL] {
-        let scratch = Scratch::with_case(SMALLEST);
-        let (mut child, _stderr) = running(&scratch, 1, "--restart-every 0");
-        await_restart_file(&scratch, &mut child);
-        signal(name, &child);
-        child.wait().unwrap();
-        let taken = gridgen::files::restart::read(&scratch.path(RESTART)).unwrap().history.steps;
-        assert!(taken.len() > 1, "{} steps", taken.len());
+fn a_killed_run_goes_on_in_a_batch_from_its_last_restart_file() {
+    let scratch = Scratch::with_case(SMALLEST);
+    let (mut child, _stderr) = running(&scratch, 1, "--restart-every 0");
+    await_restart_file(&scratch, &mut child);
+    signal(Signal::KILL, &child);
+    child.wait().unwrap();
+    let names = scratch.names("output/wing");
+    let whole: Vec<_> = names.iter().filter(|name| !name.starts_with(".gridgen-")).collect();
+    assert_eq!(whole, ["restart.bin"]);
+    let taken = restart::read(&scratch.path(RESTART)).unwrap().history.steps;
+    assert!(taken.len() > 1, "{} steps", taken.len());
 
-        let table = scratch.run(&format!("run wing.toml {FINE}")).succeeds();
+    let table = scratch.run(&format!("run wing.toml {FINE}")).succeeds();
 
-        assert!(table.ends_with("\n1 case: 1 converged\n"), "{table}");
-        let text = scratch.text("output/wing/convergence.csv");
-        let seconds: Vec<&str> =
-            text.lines().skip(1).map(|line| line.rsplit(',').next().unwrap()).collect();
-        assert!(seconds.len() > taken.len());
-        for (then, now) in taken.iter().zip(seconds) {
-            assert_eq!(format!("{:.6}", then.setup_seconds + then.linear_seconds), now);
-        }
-        is_as_uninterrupted(&scratch);
-        assert!(!scratch.path(RESTART).exists());
+    assert!(table.ends_with("\n1 case: 1 converged\n"), "{table}");
+    let text = scratch.text("output/wing/convergence.csv");
+    let seconds: Vec<&str> =
+        text.lines().skip(1).map(|line| line.rsplit(',').next().unwrap()).collect();
+    assert!(seconds.len() > taken.len());
+    for (then, now) in taken.iter().zip(seconds) {
+        assert_eq!(format!("{:.6}", then.setup_seconds + then.linear_seconds), now);
     }
+    is_as_uninterrupted(&scratch);
+    assert!(scratch.names("output/wing").iter().all(|name| !name.starts_with('.')));
+    assert!(!scratch.path(RESTART).exists());
 }
 
 /// A state of other equations, or a damaged one, cannot be continued.
@@ -186,18 +173,20 @@ fn an_interrupted_run_keeps_earlier_results() {
     assert!(scratch.bytes("output/wing/mesh.vts") == before);
 }
 
-/// The third step keeps the levels of the first one of a coarse grid and of the second one of a fine grid.
+/// The third step keeps the levels of the first step, or, after a rougher guess, of the second.
 #[test]
 fn a_run_at_its_limit_of_steps_can_be_continued() {
-    for grid in ["--set grid.ni=65 --set grid.nj=33", "--set grid.ni=385 --set grid.nj=193"] {
+    for (guess, step) in [("", 1), ("--set initial.dissipation=3", 2)] {
         let scratch = Scratch::with_case(SMALLEST);
-        let stopped = scratch.run_coarse(&format!("{grid} {LIMIT}"));
+        let stopped = scratch.run_coarse(&format!("{guess} {LIMIT}"));
         assert_eq!(stopped.code, 1);
         assert!(stopped.stdout.contains("  output/wing/restart.bin\n"), "{}", stopped.stdout);
+        let there = restart::read(&scratch.path(RESTART)).unwrap();
+        assert_eq!(lasting_step(&there.history, there.state.len()), Some(step));
 
-        scratch.run_coarse(&format!("{grid} --restart {RESTART}")).succeeds();
+        scratch.run_coarse(&format!("{guess} --restart {RESTART}")).succeeds();
 
-        scratch.run_coarse(&format!("{grid} -o whole")).succeeds();
+        scratch.run_coarse(&format!("{guess} -o whole")).succeeds();
         scratch.same(["output/wing", "whole/wing"], &["mesh.vts"]);
         assert_eq!(steps(&scratch, "output"), steps(&scratch, "whole"));
     }
@@ -219,7 +208,14 @@ fn a_restart_may_change_the_solver() {
 
 #[test]
 fn a_restart_of_another_case_is_refused() {
-    let scratch = Scratch::with_case(SMALLEST);
+    let case = b"[geometry]\nfile = \"e387.dat\"\n";
+    let section = include_bytes!("../../cases/airfoils/e387.dat");
+    let scratch = Scratch::with(&[("wing.toml", case), ("e387.dat", section)]);
+    scratch.run_coarse(LIMIT);
+    scratch.write("e387.dat", [&section[..], b"\n"].concat());
+    let refused = scratch.run_coarse(&format!("--restart {RESTART}"));
+    refused.fails(2, "the contents of geometry.file is ");
+
     for (before, set, there) in [
         ("grid.nj=33", "grid.nj=35", "grid.nj is 33 there, 35 here\n"),
         (
@@ -236,19 +232,6 @@ fn a_restart_of_another_case_is_refused() {
         refused.fails(2, &format!("error: {RESTART}: belongs to another case: {there}"));
         assert!(refused.stderr.ends_with(HINT_OTHER), "{refused:?}");
     }
-}
-
-#[test]
-fn a_section_that_changed_makes_another_case() {
-    let case = b"[geometry]\nfile = \"e387.dat\"\n";
-    let section = include_bytes!("../../cases/airfoils/e387.dat");
-    let scratch = Scratch::with(&[("wing.toml", case), ("e387.dat", section)]);
-    scratch.run_coarse(LIMIT);
-    scratch.write("e387.dat", [&section[..], b"\n"].concat());
-
-    let refused = scratch.run_coarse(&format!("--restart {RESTART}"));
-
-    refused.fails(2, "the contents of geometry.file is ");
 }
 
 #[test]
