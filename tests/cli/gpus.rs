@@ -11,12 +11,13 @@ use rustix::process::Signal;
 
 use super::{Finished, Scratch, await_line, piped, signal};
 
-/// A grid that kernels on fibers solve in a moment: the text after the section, and a case.
-const SMALL: &str = "[grid]\nnj = 13\nfirst_cell = 1e-2\n";
-const REST: &str = "topology = \"O\"\nni = 33\n[quality]\nretry = false\nmax_growth = 5\n[output]\npictures = false\nreport = false\n";
-
+/// A case whose grid kernels on fibers solve in a moment.
 fn small(section: &str) -> String {
-    format!("[geometry]\nnaca = \"{section}\"\n{SMALL}{REST}")
+    let grid = "topology = \"O\"\nni = 33\nnj = 13\nfirst_cell = 1e-2";
+    format!(
+        "[geometry]\nnaca = \"{section}\"\n[grid]\n{grid}\n[quality]\nretry = false\nmax_growth = 5\n[output]\n\
+         pictures = false\nreport = false\n"
+    )
 }
 
 fn run(scratch: &Scratch, arguments: &str) -> Finished {
@@ -52,19 +53,6 @@ fn ended(mut child: Child, limit: Duration) -> Finished {
 }
 
 #[test]
-fn a_run_takes_the_gpus_that_are_named() {
-    let scratch = Scratch::with_case(small("2412"));
-    for (devices, name) in
-        [("1", "cuda (stand-in 1)"), ("1,0", "cuda (1 × stand-in 1, 1 × stand-in 0)")]
-    {
-        let on = format!("wing.toml --backend cuda --devices {devices}");
-        run(&scratch, &on).succeeds();
-
-        assert_eq!(device(&scratch, "output/wing"), name);
-    }
-}
-
-#[test]
 fn what_is_faster_is_taken_and_said_where_that_is_left_open() {
     let scratch = Scratch::with_case(small("2412"));
     for (arguments, taken, said) in [
@@ -75,6 +63,7 @@ fn what_is_faster_is_taken_and_said_where_that_is_left_open() {
         ),
         ("--backend cuda", "cuda (stand-in 0)", ""),
         ("--devices 1", "cuda (stand-in 1)", ""),
+        ("--devices 1,0", "cuda (1 × stand-in 1, 1 × stand-in 0)", ""),
         ("--backend cpu", "cpu", ""),
     ] {
         let finished = run(&scratch, &format!("wing.toml {arguments}"));
@@ -109,8 +98,7 @@ fn a_batch_shares_whole_cases_out_to_the_gpus() {
 #[test]
 fn a_case_of_a_batch_that_fits_no_gpu_has_all_of_them_to_itself() {
     let scratch = sections(3);
-    let larger =
-        ["[geometry]\nnaca = \"2412\"\n[grid]\nnj = 17\nfirst_cell = 1e-3\n", REST].concat();
+    let larger = small("2412").replace("nj = 13", "nj = 17").replace("1e-2", "1e-3");
     scratch.write("s2.toml", larger);
     let mut command = scratch.equipped("run *.toml --backend cuda --devices 0,1 --jobs 2");
     // Between 262,500 and 262,600 KiB each case fits on one GPU, except the last.
@@ -145,27 +133,31 @@ fn an_interrupted_run_on_two_gpus_keeps_its_state_and_goes_on() {
     done.succeeds();
 }
 
+/// Sends a signal twice to a program that hangs.
+fn stopped_at_the_second(name: Signal, child: Child) -> Finished {
+    // Waits until the program has called the driver.
+    thread::sleep(Duration::from_millis(500));
+    signal(name, &child);
+    thread::sleep(Duration::from_millis(200));
+    signal(name, &child);
+    ended(child, Duration::from_secs(10))
+}
+
 /// The driver hangs, both now and at the end of its process.
 #[test]
 fn the_second_signal_ends_the_program_whatever_hangs() {
     let scratch = Scratch::with_case(small("2412"));
-    for arguments in ["wing.toml --backend cuda", "run wing.toml --backend cuda"] {
-        for name in [Signal::INT, Signal::TERM] {
-            let mut command = scratch.equipped(arguments);
-            let child = piped(command.env("STAND_IN_STUCK", "init, exit"));
-            // Waits until the program has called the driver.
-            thread::sleep(Duration::from_millis(500));
-
-            signal(name, &child);
-            thread::sleep(Duration::from_millis(200));
-            signal(name, &child);
-
-            let stopped = ended(child, Duration::from_secs(10));
-            assert_eq!(stopped.code, 130, "{arguments}: {stopped:?}");
-            let note = "note: stopping after this Newton step; once more ends at once\n";
-            assert_eq!(stopped.stderr, note, "{arguments}");
-        }
-    }
+    let all = ["", "run "]
+        .into_iter()
+        .flat_map(|run| [Signal::INT, Signal::TERM].map(|name| (run, name)));
+    support::jobs::side_by_side(all, |(run, name)| {
+        let mut command = scratch.equipped(&format!("{run}wing.toml --backend cuda"));
+        let child = piped(command.env("STAND_IN_STUCK", "init, exit"));
+        let stopped = stopped_at_the_second(name, child);
+        assert_eq!(stopped.code, 130, "{run}{name:?}: {stopped:?}");
+        let note = "note: stopping after this Newton step; once more ends at once\n";
+        assert_eq!(stopped.stderr, note, "{run}{name:?}");
+    });
 }
 
 /// The output of the run goes to a pipe that nobody reads.
@@ -178,13 +170,8 @@ fn the_second_signal_ends_a_program_that_cannot_say_anything() {
     // This is the capacity of a pipe in Linux.
     writer.write_all(&vec![0; 65536]).unwrap();
     let child = command.stdout(Stdio::piped()).spawn().unwrap();
-    thread::sleep(Duration::from_millis(500));
 
-    signal(Signal::TERM, &child);
-    thread::sleep(Duration::from_millis(200));
-    signal(Signal::TERM, &child);
-
-    assert_eq!(ended(child, Duration::from_secs(10)).code, 130);
+    assert_eq!(stopped_at_the_second(Signal::TERM, child).code, 130);
     drop(reader);
 }
 
@@ -204,14 +191,11 @@ fn damaged_kernels_of_the_cache_are_compiled_anew() {
     let (whole, mesh) = (kept(), scratch.bytes("output/wing/mesh.vts"));
     assert!(whole.len() > 1);
 
-    for length in [0, 1, 100] {
-        for (path, bytes) in &whole {
-            std::fs::write(path, &bytes[..length.min(bytes.len() - 1)]).unwrap();
-        }
-
-        run(&scratch, on_gpu).succeeds();
-
-        assert!(kept() == whole, "cut to {length}");
-        assert!(scratch.bytes("output/wing/mesh.vts") == mesh, "cut to {length}");
+    // Every length is tried in tests/kernels/kernel_cache.rs.
+    for (path, bytes) in &whole {
+        std::fs::write(path, &bytes[..bytes.len() - 100]).unwrap();
     }
+    run(&scratch, on_gpu).succeeds();
+
+    assert!(kept() == whole && scratch.bytes("output/wing/mesh.vts") == mesh);
 }

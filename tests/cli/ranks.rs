@@ -6,44 +6,35 @@ use std::time::{Duration, Instant};
 
 use gridgen::formats::npy;
 use serde_json::Value;
+use support::jobs::free_port;
 use support::linear::{apart, largest};
 use support::stand_in::equip;
 
 use super::movement::{REFERENCE, small};
-use super::webdriver::free_port;
 use super::{COARSE, Finished, SMALLEST, Scratch, piped};
 
 /// Variables that a launcher sets for rank `rank` of `size`; the ranks meet at a port of this host.
-pub(super) type Launcher = fn(rank: usize, size: usize, port: u16) -> Vec<(&'static str, String)>;
+pub(super) type Launcher = fn(rank: usize, size: usize, port: u16) -> String;
 
-fn torchrun(rank: usize, size: usize, port: u16) -> Vec<(&'static str, String)> {
-    vec![
-        ("RANK", rank.to_string()),
-        ("WORLD_SIZE", size.to_string()),
-        ("LOCAL_RANK", rank.to_string()),
-        ("MASTER_ADDR", "127.0.0.1".to_owned()),
-        ("MASTER_PORT", port.to_string()),
-    ]
+fn torchrun(rank: usize, size: usize, port: u16) -> String {
+    let place = format!("RANK={rank} WORLD_SIZE={size} LOCAL_RANK={rank}");
+    format!("{place} MASTER_ADDR=127.0.0.1 MASTER_PORT={port}")
 }
 
-pub(super) fn open_mpi(rank: usize, size: usize, port: u16) -> Vec<(&'static str, String)> {
-    vec![
-        ("OMPI_COMM_WORLD_RANK", rank.to_string()),
-        ("OMPI_COMM_WORLD_SIZE", size.to_string()),
-        ("OMPI_COMM_WORLD_LOCAL_RANK", rank.to_string()),
-        ("OMPI_COMM_WORLD_LOCAL_SIZE", size.to_string()),
-        ("PMIX_NAMESPACE", format!("prterun-here-{port}@1")),
-    ]
+pub(super) fn open_mpi(rank: usize, size: usize, port: u16) -> String {
+    let [place, local] = ["", "LOCAL_"]
+        .map(|of| format!("OMPI_COMM_WORLD_{of}RANK={rank} OMPI_COMM_WORLD_{of}SIZE={size}"));
+    format!("{place} {local} PMIX_NAMESPACE=prterun-here-{port}@1")
 }
 
-fn slurm(rank: usize, size: usize, port: u16) -> Vec<(&'static str, String)> {
-    vec![
-        ("SLURM_PROCID", rank.to_string()),
-        ("SLURM_STEP_NUM_TASKS", size.to_string()),
-        ("SLURM_STEP_NUM_NODES", "1".to_owned()),
-        ("SLURM_STEP_NODELIST", "node[3-4]".to_owned()),
-        ("SLURM_JOB_ID", port.to_string()),
-    ]
+fn slurm(rank: usize, size: usize, port: u16) -> String {
+    let place = format!("SLURM_PROCID={rank} SLURM_STEP_NUM_TASKS={size} SLURM_JOB_ID={port}");
+    format!("{place} SLURM_STEP_NUM_NODES=1 SLURM_STEP_NODELIST=node[3-4]")
+}
+
+/// Sets variables that spaces separate.
+fn set(command: &mut Command, variables: &str) {
+    command.envs(variables.split(' ').map(|variable| variable.split_once('=').unwrap()));
 }
 
 /// Starts ranks in a folder with these arguments, and with additional settings for each.
@@ -57,7 +48,7 @@ pub(super) fn start(
     let port = free_port();
     let rank = |rank| {
         let mut command = folder.command(arguments);
-        command.envs(launcher(rank, size, port));
+        set(&mut command, &launcher(rank, size, port));
         own(rank, &mut command);
         piped(&mut command)
     };
@@ -206,7 +197,8 @@ fn a_process_is_on_its_own_where_it_is_told_to_or_the_launcher_has_one_rank() {
     for (size, more) in [(4, "--ranks threads"), (1, "")] {
         let mut command = folder.command(&format!("{alone} {more} --force"));
 
-        Finished::from(command.envs(slurm(0, size, 7))).succeeds();
+        set(&mut command, &slurm(0, size, 7));
+        Finished::from(&mut command).succeeds();
     }
     let message = "error: no launcher that is known has started this process\n\
                    hint: start the ranks by srun, mpirun or torchrun\n";

@@ -2,7 +2,7 @@
 
 use std::env;
 use std::io::{ErrorKind, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -10,17 +10,13 @@ use std::time::{Duration, Instant};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
+use support::jobs::free_port;
 
 /// A browser with one window; both end with it.
 pub(super) struct Browser {
     driver: Child,
     port: u16,
     session: String,
-}
-
-/// A port of the loopback address that is free.
-pub(super) fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 /// The status and the body of the answer to a request, which is written as it is given.
