@@ -1,5 +1,10 @@
 //! Cases of several elements in the program: files, messages, exit codes.
 
+use std::path::Path;
+
+use gridgen::case::CaseFile;
+use gridgen::formats::openfoam;
+use gridgen::generate::{BackendChoice, RunOptions, make_grids};
 use serde_json::Value;
 
 use super::{Finished, SMALLEST, Scratch, has};
@@ -34,15 +39,15 @@ const MESHES: [&str; 4] = ["mesh.background.vts", "mesh.flap.vts", "mesh.main.vt
 
 #[test]
 fn a_run_of_several_elements_writes_every_zone_and_prints_findings() {
-    let scratch = Scratch::with_case(CASE);
+    let scratch = Scratch::with_case(CASE.replace("pictures = false", "report = true"));
 
     let Finished { code, stdout, stderr } = run(&scratch, "");
 
     assert_eq!(code, 0, "{stderr}");
-    let mut names = vec!["case.toml", "convergence.flap.csv", "convergence.main.csv"];
-    names.extend(MESHES);
-    names.push("report.json");
-    assert_eq!(scratch.names("output/wing"), names);
+    let names = "case.toml convergence.flap.csv convergence.flap.svg convergence.main.csv convergence.main.svg \
+                 gap.main-flap.png gap.main-flap.svg grid.png grid.svg mesh.background.vts mesh.flap.vts \
+                 mesh.main.vts mesh.vtm report.html report.json";
+    assert_eq!(scratch.names("output/wing").join(" "), names);
     let parts = [
         "\n  main          49 x 17 points, converged, residual ",
         "\n  flap          33 x 13 points, converged, residual ",
@@ -64,6 +69,23 @@ fn a_run_of_several_elements_writes_every_zone_and_prints_findings() {
     assert_eq!(report["overset"]["findings"].as_array().unwrap().len(), 2);
     let deflection = report["overset"]["rigged"][0]["deflection"].as_f64().unwrap();
     assert!((deflection - 25.0).abs() < 0.5, "{deflection}");
+
+    let page = scratch.text("output/wing/report.html");
+    let finding = "has 7 cells of main across";
+    has(&page, &["main", "flap", "background", finding, "element.main.grid.nj"]);
+    assert_eq!(page.matches("<figure><svg").count(), 4, "the whole, the gap, the history of both");
+
+    // A strict run takes findings for errors.
+    let strict = run(&scratch, "--strict --set output.pictures=false");
+    strict.fails(1, "error: 2 findings are errors here: the gap between");
+    strict.fails(1, "hint: element.main.grid.nj: 10 are wanted");
+    assert!(strict.stdout.starts_with("wing: FAILED, unfit\n"), "{strict:?}");
+    let names = scratch.names("output/wing");
+    assert!(names.iter().any(|name| name == "mesh.failed.vtm"), "{names:?}");
+    assert!(!names.iter().any(|name| MESHES.contains(&&**name)), "{names:?}");
+    assert_eq!(scratch.report()["verdict"]["kind"], "unfit");
+    let fitting = CASE.replace("[background]", "[overset]\ngap_cells = 6\n[background]");
+    run(&Scratch::with_case(fitting), "--strict").succeeds();
 }
 
 #[test]
@@ -83,43 +105,6 @@ fn the_resolved_case_of_several_elements_makes_the_same_files() {
         scratch.same(["output/wing", "again/wing"], &MESHES);
         scratch.same(["output/wing", "again/wing"], &["case.toml"]);
     }
-}
-
-#[test]
-fn pictures_show_the_whole_and_each_gap() {
-    let scratch = Scratch::with_case(CASE.replace("pictures = false", "report = true"));
-
-    run(&scratch, "").succeeds();
-
-    let names = scratch.names("output/wing");
-    for name in ["grid.svg", "grid.png", "gap.main-flap.svg", "gap.main-flap.png"] {
-        assert!(names.iter().any(|found| found == name), "{names:?}");
-    }
-    let page = scratch.text("output/wing/report.html");
-    has(
-        &page,
-        &["main", "flap", "background", "has 7 cells of main across", "element.main.grid.nj"],
-    );
-    assert_eq!(page.matches("<figure><svg").count(), 4, "the whole, the gap, the history of both");
-}
-
-#[test]
-fn a_strict_run_takes_findings_for_errors() {
-    let scratch = Scratch::with_case(CASE);
-    run(&scratch, "").succeeds();
-
-    let strict = run(&scratch, "--strict");
-
-    strict.fails(1, "error: 2 findings are errors here: the gap between");
-    strict.fails(1, "hint: element.main.grid.nj: 10 are wanted");
-    assert!(strict.stdout.starts_with("wing: FAILED, unfit\n"), "{strict:?}");
-    let names = scratch.names("output/wing");
-    assert!(names.iter().any(|name| name == "mesh.failed.vtm"), "{names:?}");
-    assert!(!names.iter().any(|name| MESHES.contains(&&**name)), "{names:?}");
-    assert_eq!(scratch.report()["verdict"]["kind"], "unfit");
-
-    let fitting = CASE.replace("[background]", "[overset]\ngap_cells = 6\n[background]");
-    run(&Scratch::with_case(fitting), "--strict").succeeds();
 }
 
 #[test]
@@ -215,14 +200,19 @@ fn a_batch_takes_cases_of_several_elements_and_keeps_their_results() {
 fn an_element_may_have_the_name_of_anything_that_the_set_up_has() {
     let setup = "0/U 0/p 0/pointDisplacement 0/wallCurvature 0/zoneID Allrun constant/dynamicMeshDict \
                  constant/polyMesh/boundary constant/polyMesh/cellZones system/controlDict system/fvSchemes";
+    let case = CaseFile::from_toml(CASE, Path::new("wing.toml"), &[]).unwrap();
+    let mut options = RunOptions::default();
+    options.backend = BackendChoice::Cpu;
+    let made = make_grids(&case, &options, &mut ()).unwrap();
     let files = |name: &str| -> Vec<String> {
-        let scratch = Scratch::with_case(CASE.replace("\"flap\"", &format!("\"{name}\"")));
-        run(&scratch, "--set output.formats=openfoam").succeeds();
-        let script = scratch.path("output/wing/openfoam/Allrun");
+        let mut mesh = made.mesh();
+        mesh.zones.last_mut().unwrap().name = name;
+        let folder = Scratch::with(&[]);
+        openfoam::write(&folder.path("."), &mesh, false).unwrap();
+        let script = folder.path("Allrun");
         let checked = std::process::Command::new("sh").arg("-n").arg(&script).output().unwrap();
         assert!(checked.status.success(), "{name}: {checked:?}");
-        let text = |file| scratch.text(&format!("output/wing/openfoam/{file}"));
-        setup.split(' ').map(text).collect()
+        setup.split(' ').map(|file| folder.text(file)).collect()
     };
     let any = files("Zxqzxq");
     // Placeholders of the templates, words of the shell, of the dictionaries and of the case, and a hyphen.

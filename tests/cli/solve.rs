@@ -181,17 +181,10 @@ fn every_solver_and_preconditioner_reaches_the_tolerance() {
 
 #[test]
 fn a_renumbered_system_has_the_same_solution() {
-    // A chain whose rows are numbered in multiples of 5 modulo 13, so that its neighbours are far apart.
-    let place = |row: usize| row * 5 % 13 + 1;
-    let entries = (0..13).flat_map(|row| {
-        let beside = (row > 0).then(|| (place(row), place(row - 1), -1.0));
-        [Some((place(row), place(row), 3.0)), beside].into_iter().flatten()
-    });
-    let lines: Vec<String> = entries
-        .map(|(row, column, value)| format!("{} {} {value}\n", row.max(column), row.min(column)))
-        .collect();
-    let text = format!("{SYMMETRIC}13 13 25\n{}", lines.concat());
-    let scratch = with("A.mtx", &text);
+    // A chain of the rows 1, 4, 7, 3, 6, 2, 5, so that neighbours are far apart.
+    let diagonal = "1 1 3\n2 2 3\n3 3 3\n4 4 3\n5 5 3\n6 6 3\n7 7 3\n";
+    let beside = "4 1 -1\n7 4 -1\n7 3 -1\n6 3 -1\n6 2 -1\n5 2 -1\n";
+    let scratch = with("A.mtx", &format!("{SYMMETRIC}7 7 13\n{diagonal}{beside}"));
     let solve = |options: &str| {
         let finished = solve(&scratch, &format!("A.mtx --seed 4 --tolerance 1e-12 {options}"));
         assert_eq!(finished.code, 0, "{finished:?}");
@@ -203,16 +196,7 @@ fn a_renumbered_system_has_the_same_solution() {
     let rest = apart(&plain, &renumbered);
     assert!(rest < 1e-11, "{rest:e}");
     // In its natural order a chain has a bandwidth of 1.
-    assert!(said.contains("reverse Cuthill–McKee: bandwidth 8 became 1\n"), "{said}");
-}
-
-#[test]
-fn a_pivot_of_a_renumbered_system_is_named_as_in_the_file() {
-    let text = format!("{GENERAL}4 4 6\n1 1 1\n2 2 0\n3 3 1\n4 4 1\n1 4 1\n4 1 0.5\n");
-
-    let finished = solve(&with("A.mtx", &text), "A.mtx --reorder rcm");
-
-    finished.fails(1, "error: DILU met the pivot 0e0 in row 2\n");
+    assert!(said.contains("reverse Cuthill–McKee: bandwidth 4 became 1\n"), "{said}");
 }
 
 #[test]
@@ -314,6 +298,7 @@ fn small_and_odd_systems_have_an_answer() {
         ("one.mtx", &format!("{GENERAL}1 1 1\n1 1 -4\n")),
         ("turned.mtx", &format!("{GENERAL}2 2 2\n1 2 2\n2 1 4\n")),
         ("zero.mtx", &format!("{GENERAL}2 1 0\n")),
+        ("singular.mtx", &format!("{GENERAL}3 3 2\n1 1 1\n3 3 1\n")),
     ]);
     solve(&scratch, "one.mtx").succeeds();
     solve(&scratch, "turned.mtx --preconditioner none").succeeds();
@@ -323,15 +308,9 @@ fn small_and_odd_systems_have_an_answer() {
     assert_eq!(solution(&scratch, "one"), [-0.25]);
     assert!((turned[0] - 0.25).abs() < 1e-8 && (turned[1] - 0.5).abs() < 1e-8, "{turned:?}");
     assert_eq!(solution(&scratch, "turned"), [0.0, 0.0]);
-}
-
-#[test]
-fn a_singular_system_is_not_solved() {
-    let scratch = with("A.mtx", &format!("{GENERAL}3 3 2\n1 1 1\n3 3 1\n"));
     for solver in ["cg", "bicgstab", "gmres"] {
-        let finished = solve(&scratch, &format!("A.mtx --preconditioner none --solver {solver}"));
-
-        finished.fails(1, "the matrix has empty rows");
+        let method = format!("--preconditioner none --solver {solver}");
+        solve(&scratch, &format!("singular.mtx {method}")).fails(1, "the matrix has empty rows");
     }
 }
 
@@ -388,6 +367,7 @@ fn a_pivot_that_cannot_be_used_is_named_with_its_row() {
         ("absent.mtx", &format!("{GENERAL}3 3 4\n1 1 1\n2 1 1\n2 3 1\n3 3 1\n")),
         ("vanishing.mtx", &format!("{GENERAL}2 2 4\n1 1 1\n1 2 2\n2 1 2\n2 2 4\n")),
         ("negative.mtx", &format!("{SYMMETRIC}2 2 3\n1 1 1\n2 1 2\n2 2 1\n")),
+        ("chain.mtx", &format!("{GENERAL}4 4 6\n1 1 1\n2 2 0\n3 3 1\n4 4 1\n1 4 1\n4 1 0.5\n")),
     ]);
     let cases = [
         "absent.mtx --preconditioner jacobi",
@@ -406,6 +386,8 @@ fn a_pivot_that_cannot_be_used_is_named_with_its_row() {
     error: IC(0) met the pivot -3e0 in row 2
     hint: strengthen the diagonal with --shift 0.01, or use another --preconditioner
     ");
+    // Rows have the numbers of the file.
+    solve(&scratch, "chain.mtx --reorder rcm").fails(1, "error: DILU met the pivot 0e0 in row 2\n");
     solve(&scratch, "negative.mtx --preconditioner ic0 --shift 4 -q").succeeds();
     assert_eq!(report(&scratch, "negative")["method"]["shift"], 4.0);
 }
@@ -497,6 +479,9 @@ fn arguments_that_contradict_each_other_are_refused() {
     ] {
         solve(&scratch, &format!("A.mtx {options}")).fails(2, reason);
     }
+    // A folder that takes no files is found before the work.
+    scratch.write("output", "in the way");
+    solve(&scratch, "A.mtx").fails(2, "a folder was expected");
 }
 
 #[test]
@@ -510,12 +495,4 @@ fn gpus_that_are_not_there_are_an_error_of_the_device() {
     assert_eq!(two.stderr, none.stderr);
     run("--devices 1,0,1").fails(2, "--devices names device 1 twice");
     assert!(auto.stderr.starts_with("note: running on the CPU: "), "{auto:?}");
-}
-
-#[test]
-fn a_folder_that_takes_no_files_is_found_before_the_work() {
-    let scratch = with_grid();
-    scratch.write("output", "in the way");
-
-    solve(&scratch, "A.mtx").fails(2, "a folder was expected");
 }
