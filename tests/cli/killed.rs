@@ -17,7 +17,7 @@ use serde_json::Value;
 use support::random::Random;
 use support::{names_below, names_in};
 
-use super::Scratch;
+use super::{NO_PICTURES, Scratch};
 
 /// Number of processes of each kind to be killed, unless `KILLS` is set.
 const KILLS: usize = 3;
@@ -57,30 +57,26 @@ impl Killer {
         Self { folder, random: Random::new(seed), seed, kills, begun: 0, ended: 0, seen: [0; 4] }
     }
 
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path(name)
-    }
-
-    fn gridgen(&self, arguments: &[&str]) -> Command {
-        let mut command = self.folder.gridgen();
-        command.env_remove("CUDA_VISIBLE_DEVICES").args(arguments);
+    fn gridgen(&self, arguments: &str) -> Command {
+        let mut command = self.folder.command(arguments);
+        command.env_remove("CUDA_VISIBLE_DEVICES");
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         command
     }
 
     /// Runs to the end; returns the time it took.
     #[track_caller]
-    fn finish(&self, arguments: &[&str]) -> Duration {
+    fn finish(&self, arguments: &str) -> Duration {
         let begun = Instant::now();
         let output = self.gridgen(arguments).stderr(Stdio::piped()).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "seed {}: {arguments:?}: {said}", self.seed);
+        assert!(output.status.success(), "seed {}: {arguments}: {said}", self.seed);
         begun.elapsed()
     }
 
     /// Starts a process that would take the time `whole`, and kills it at a random time: after its start,
     /// after it begins to make files, or after it begins to exchange them.
-    fn kill(&mut self, arguments: &[&str], whole: Duration, home: Option<&Path>) {
+    fn kill(&mut self, arguments: &str, whole: Duration, home: Option<&Path>) {
         self.begun += 1;
         let mut child = self.gridgen(arguments).spawn().unwrap();
         let (from, within) = match (home, self.random.below(3)) {
@@ -106,7 +102,7 @@ impl Killer {
     fn replace(
         &mut self,
         what: &str,
-        commands: &[Vec<&str>; 2],
+        commands: &[String; 2],
         (folders, exchanged): (&[PathBuf], bool),
         clean: impl Fn(),
     ) {
@@ -154,9 +150,10 @@ impl Killer {
     }
 }
 
-/// The backend of the runs, from `KILL_BACKEND`.
-fn backend() -> String {
-    std::env::var("KILL_BACKEND").unwrap_or_else(|_| "cpu".to_owned())
+/// Two runs of a command with other far fields, on the backend of `KILL_BACKEND`.
+fn runs(command: &str) -> [String; 2] {
+    let backend = std::env::var("KILL_BACKEND").unwrap_or_else(|_| "cpu".to_owned());
+    [15, 14].map(|far| format!("{command} --backend {backend} --far-field {far}"))
 }
 
 /// The results in a folder, without times, which differ from run to run.
@@ -226,13 +223,8 @@ const CASE: &str = "geometry.naca = '2412'\ngrid.topology = 'O'\ngrid.ni = 65\ng
 fn a_run_that_is_killed_leaves_the_old_results_or_the_new_ones() {
     let mut killer = Killer::new();
     killer.folder.write("wing.toml", CASE);
-    let backend = backend();
-    let run = |far_field: &'static str| {
-        let sets = ["--set", far_field, "--set", "output.report=true", "--set"];
-        [&["wing.toml", "--backend", &backend], &sets[..], &["output.pictures=false"]].concat()
-    };
-    let runs = [run("grid.far_field=15"), run("grid.far_field=14")];
-    let folder = killer.path("output/wing");
+    let runs = runs(&format!("wing.toml --set output.report=true {NO_PICTURES}"));
+    let folder = killer.folder.path("output/wing");
     let clean = || {
         assert_eq!(names_in(folder.join(HOME)), ["lock", "written.json"]);
     };
@@ -248,14 +240,9 @@ fn a_batch_that_is_killed_leaves_old_results_or_new_ones_of_each_case() {
     for name in cases {
         killer.folder.write(&format!("{name}.toml"), CASE);
     }
-    let backend = backend();
-    let run = |far_field: &'static str| {
-        let options = ["--backend", &backend, "--jobs", "2", "--restart-every", "0"];
-        let sets = ["--set", far_field, "--set", "output.pictures=false"];
-        [&["run", "a.toml", "b.toml", "c.toml"], &options[..], &sets].concat()
-    };
-    let runs = [run("grid.far_field=15"), run("grid.far_field=14")];
-    let folders = cases.map(|name| killer.path("output").join(name));
+    let options = format!("--jobs 2 --restart-every 0 {NO_PICTURES}");
+    let runs = runs(&format!("run a.toml b.toml c.toml {options}"));
+    let folders = cases.map(|name| killer.folder.path("output").join(name));
     let clean = || {
         let names: Vec<String> = folders.iter().flat_map(names_in).collect();
         let left = |name: &String| ["restart.bin", ".part"].iter().any(|end| name.ends_with(end));
@@ -270,25 +257,20 @@ fn a_batch_that_is_killed_leaves_old_results_or_new_ones_of_each_case() {
 fn a_conversion_that_is_killed_leaves_the_old_mesh_or_the_new_one() {
     let mut killer = Killer::new();
     killer.folder.write("wing.toml", CASE);
-    let make = |size: [&str; 2], folder: &str| {
-        let sizes = size.map(|size| format!("grid.{size}"));
-        let [ni, nj] = sizes.each_ref().map(String::as_str);
-        let run = ["wing.toml", "--backend", "cpu", "--set", ni, "--set", nj, "-o", folder];
-        let sets = ["--set", "output.formats=vts", "--set", "output.pictures=false"];
-        killer.finish(&[&run[..], &sets].concat());
-    };
     // The meshes are large enough that a kill hits their writing.
-    make(["ni=97", "nj=65"], "large");
-    make(["ni=89", "nj=61"], "small");
-    let root = killer.path("");
+    for (folder, ni, nj) in [("large", 97, 65), ("small", 89, 61)] {
+        let run = format!("wing.toml --backend cpu --ni {ni} --nj {nj} -o {folder}");
+        killer.finish(&format!("{run} --format vts {NO_PICTURES}"));
+    }
+    let root = killer.folder.path("");
     for target in ["su2/mesh.su2", "p3d/mesh.p3d", "case"] {
         let exchanged = target == "case";
         let folder = root.join(target.split('/').next().unwrap());
         let beside = if exchanged { &root } else { &folder };
         fs::create_dir_all(beside).unwrap();
-        let openfoam = if exchanged { &["--to", "openfoam"][..] } else { &[] };
-        let convert = |from: &'static str| [&["convert", from, "-o", target], openfoam].concat();
-        let converts = [convert("large/wing/mesh.vts"), convert("small/wing/mesh.vts")];
+        let openfoam = if exchanged { "--to openfoam" } else { "" };
+        let convert = |from: &str| format!("convert {from}/wing/mesh.vts -o {target} {openfoam}");
+        let converts = ["large", "small"].map(convert);
         let clean = || {
             let mut left = names_in(beside);
             left.retain(|name| name.starts_with(HOME));

@@ -42,7 +42,7 @@ mod viewer_in_browser;
 mod webdriver;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 
 use gridgen::internals::output::HOME;
@@ -134,7 +134,10 @@ impl Scratch {
 
     /// A command that runs gridgen in this folder.
     fn gridgen(&self) -> Command {
-        gridgen(self.0.path())
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("gridgen"));
+        // These tests are for machines without a GPU, wherever they run.
+        command.current_dir(&self.0).env_remove("NO_COLOR").env("CUDA_VISIBLE_DEVICES", "-1");
+        command
     }
 
     /// A command that runs gridgen in this folder with arguments that have no spaces.
@@ -208,13 +211,6 @@ fn has(text: &str, parts: &[&str]) {
 /// The options that set these keys, which spaces separate.
 fn sets(keys: &str) -> String {
     keys.split_whitespace().flat_map(|set| ["--set ", set, " "]).collect()
-}
-
-fn gridgen(folder: &Path) -> Command {
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("gridgen"));
-    // These tests are for machines without a GPU, wherever they run.
-    command.current_dir(folder).env_remove("NO_COLOR").env("CUDA_VISIBLE_DEVICES", "-1");
-    command
 }
 
 /// Sends a signal to a program directly: starting another program for it takes long when many are running.

@@ -104,47 +104,30 @@ const ERASE_LINE: &str = "\x1b[2K";
 #[cfg(target_os = "linux")]
 #[test]
 fn a_terminal_shows_progress_and_colours_and_keeps_the_result() {
-    let shown = run_in_terminal("xterm-256color", "", "");
+    let shown = run_in_terminal("xterm-256color", "", "-v");
 
     assert!(shown.contains("newton  step 0  residual "), "{shown:?}");
     assert!(shown.contains("\x1b[36mnote:\x1b[0m "), "{shown:?}");
+    // The lines of Newton steps are above the bar.
+    let steps = shown.split(ERASE_LINE).filter(|part| part.starts_with("newton ")).count();
+    assert!(steps > 1, "{shown:?}");
     let after_the_bar = shown.rsplit(ERASE_LINE).next().unwrap();
     assert!(after_the_bar.contains("wing: converged\r\n"), "{shown:?}");
 }
 
+/// An empty TERM counts as none.
 #[cfg(target_os = "linux")]
 #[test]
-fn lines_of_newton_steps_are_above_the_bar() {
-    let shown = run_in_terminal("xterm-256color", "", "-v");
+fn terminals_without_colours_and_quiet_runs_are_heeded() {
+    for (term, no_colour, draws) in
+        [("xterm-256color", "1", true), ("dumb", "", false), ("", "", false)]
+    {
+        let shown = run_in_terminal(term, no_colour, "");
 
-    let steps = shown.split(ERASE_LINE).filter(|part| part.starts_with("newton ")).count();
-    assert!(steps > 1, "{shown:?}");
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn no_color_is_heeded() {
-    let shown = run_in_terminal("xterm-256color", "1", "");
-
-    assert!(shown.contains(ERASE_LINE), "{shown:?}");
-    assert!(!shown.replace(ERASE_LINE, "").contains('\x1b'), "{shown:?}");
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn a_dumb_terminal_gets_plain_text() {
-    // An empty TERM counts as none.
-    for term in ["dumb", ""] {
-        let shown = run_in_terminal(term, "", "");
-
-        assert!(!shown.contains('\x1b'), "TERM={term}: {shown:?}");
+        assert_eq!(shown.contains(ERASE_LINE), draws, "TERM={term}: {shown:?}");
+        assert!(!shown.replace(ERASE_LINE, "").contains('\x1b'), "TERM={term}: {shown:?}");
         assert!(shown.contains("wing: converged\r\n"), "TERM={term}: {shown:?}");
     }
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn quiet_is_silent_in_a_terminal() {
     assert_eq!(run_in_terminal("xterm-256color", "", "-q"), "");
 }
 

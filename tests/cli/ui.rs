@@ -71,14 +71,20 @@ impl Drop for Ui {
     }
 }
 
+/// An empty folder, and the page of a section there.
+fn plain() -> (Scratch, Ui) {
+    let scratch = Scratch::with(&[]);
+    let ui = Ui::start(&scratch, "2412");
+    (scratch, ui)
+}
+
 /// A case that is solved in an instant, with a comment.
 const SMALL: &str = "# my wing\n[geometry]\nnaca = \"2412\"\n\n[grid]\ntopology = \"O\"\nni = 65 # few\nnj = 33\n\n\
                      [quality]\nmax_growth = 5.0\n";
 
 #[test]
 fn requests_of_others_are_refused() {
-    let scratch = Scratch::with(&[]);
-    let ui = Ui::start(&scratch, "2412");
+    let (_scratch, ui) = plain();
     let (host, token) = (ui.host(), ui.token.clone());
     assert_eq!(token.len(), 32);
     let own = format!("GET /{token}/");
@@ -107,8 +113,7 @@ fn requests_of_others_are_refused() {
 
 #[test]
 fn a_change_gives_the_grid_and_the_text_with_its_comments() {
-    let scratch = Scratch::with(&[]);
-    let ui = Ui::start(&scratch, "2412");
+    let (scratch, ui) = plain();
 
     let (head, bytes) = ui.solve(SMALL, &json!([["grid.ni", "97"], ["geometry.angle", "2.5"]]));
 
@@ -127,13 +132,18 @@ fn a_change_gives_the_grid_and_the_text_with_its_comments() {
     assert!(text.contains("growth = 1.3") && !text.contains("nj ="), "{text}");
     let (head, _) = ui.solve(SMALL, &json!([["section", "cylinder"]]));
     assert!(head["text"].as_str().unwrap().contains("ellipse = {}"), "{head}");
+    // An error names its key and gives no grid.
+    let (head, bytes) = ui.solve(SMALL, &json!([["grid.nj", "\"many\""]]));
+    assert!(head["error"]["message"].as_str().unwrap().contains("grid.nj"), "{head}");
+    assert_eq!(bytes, 0);
+    let (head, _) = ui.solve("[grid\n", &json!([]));
+    assert!(head["error"]["message"].as_str().unwrap().contains("case.toml:1"), "{head}");
     assert_eq!(scratch.names("."), [""; 0], "nothing is written");
 }
 
 #[test]
 fn a_key_of_an_element_is_changed_by_its_number() {
-    let scratch = Scratch::with(&[]);
-    let ui = Ui::start(&scratch, "2412");
+    let (_scratch, ui) = plain();
     let element = |name: &str, at: &str| {
         format!("[[element]]\nname = \"{name}\"\ngeometry = {{ naca = \"0012\" }}\n{at}\n")
     };
@@ -154,8 +164,7 @@ fn a_key_of_an_element_is_changed_by_its_number() {
 
 #[test]
 fn the_points_to_draw_on_from_are_those_without_the_flap() {
-    let scratch = Scratch::with(&[]);
-    let ui = Ui::start(&scratch, "2412");
+    let (_scratch, ui) = plain();
     let outline = |text: &str| -> Value {
         serde_json::from_slice(&ui.post("outline", &json!({ "text": text })).1).unwrap()
     };
@@ -171,19 +180,6 @@ fn the_points_to_draw_on_from_are_those_without_the_flap() {
         let answer = outline(&SMALL.replace(from, to));
         assert!(answer["error"]["message"].as_str().unwrap().contains(says), "{answer}");
     }
-}
-
-#[test]
-fn an_error_names_its_key_and_gives_no_grid() {
-    let scratch = Scratch::with(&[]);
-    let ui = Ui::start(&scratch, "2412");
-
-    let (head, bytes) = ui.solve(SMALL, &json!([["grid.nj", "\"many\""]]));
-
-    assert!(head["error"]["message"].as_str().unwrap().contains("grid.nj"), "{head}");
-    assert_eq!(bytes, 0);
-    let (head, _) = ui.solve("[grid\n", &json!([]));
-    assert!(head["error"]["message"].as_str().unwrap().contains("case.toml:1"), "{head}");
 }
 
 #[test]
@@ -233,8 +229,7 @@ fn files_are_written_and_the_program_ends_when_asked() {
 #[cfg(target_os = "linux")]
 #[test]
 fn the_program_ends_with_an_interruption() {
-    let scratch = Scratch::with(&[]);
-    let mut ui = Ui::start(&scratch, "2412");
+    let (_scratch, mut ui) = plain();
 
     super::signal(rustix::process::Signal::INT, &ui.child);
 

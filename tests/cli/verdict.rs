@@ -51,7 +51,7 @@ const CASES: [(&str, &str, &str, &str); 7] = [
 ];
 
 /// Files that are quick to draw.
-const FEW: &str = "output.formats = ['vts']\noutput.pictures = false\noutput.report = true\n";
+const FEW: &str = "output.formats = ['vts']\noutput.pictures = false\n";
 
 /// A second batch keeps what is good and nothing else.
 #[test]
@@ -75,7 +75,8 @@ fn exit_codes_tables_reports_pages_and_the_library_say_one_verdict() {
     for (name, _, kind, sentence) in CASES {
         let good = kind == "good";
         let file = format!("{name}.toml");
-        let Finished { code, stdout, stderr } = scratch.run(&format!("{file} --backend cpu"));
+        let run = format!("{file} --backend cpu --set output.report=true");
+        let Finished { code, stdout, stderr } = scratch.run(&run);
         let row = rows.iter().find(|row| row["name"] == name).unwrap();
 
         assert_eq!(code, i32::from(!good), "{stderr}");
@@ -96,13 +97,14 @@ fn exit_codes_tables_reports_pages_and_the_library_say_one_verdict() {
             let verdict = &serde_json::from_slice::<Value>(&report).unwrap()["verdict"];
             assert_eq!((&verdict["kind"], &verdict["good"]), (&kind.into(), &good.into()));
             assert!(verdict["reason"].as_str().unwrap().starts_with(sentence), "{verdict}");
-            let page = fs::read_to_string(path("report.html")).unwrap();
-            let class = if good { "verdict good" } else { "verdict bad" };
-            assert!(page.contains(&format!("<span class=\"{class}\">")), "{name}");
-            assert!(page.contains(sentence), "{name}");
-            assert_eq!(page.contains(": do not use</span>"), !good, "{name}");
             assert!(path(if good { "mesh.vts" } else { "mesh.failed.vts" }).is_file());
         }
+
+        let page = scratch.text(&format!("output/{name}/report.html"));
+        let class = if good { "verdict good" } else { "verdict bad" };
+        assert!(page.contains(&format!("<span class=\"{class}\">")), "{name}");
+        assert!(page.contains(sentence), "{name}");
+        assert_eq!(page.contains(": do not use</span>"), !good, "{name}");
 
         let case = Case::from_file(&scratch.path(&file), &[]).unwrap();
         let mut options = RunOptions::default();

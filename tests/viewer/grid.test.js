@@ -1,5 +1,5 @@
-// Tests of the script of the viewer: `node --test tests/viewer`. With GRIDGEN_REPORT, a folder with report.html and
-// report.json, the measures of the grid in the page are compared with the report; tests/cli/viewer.rs makes one.
+// Tests of the script of the viewer: `node --test tests/viewer`. With GRIDGEN_REPORT, folders in a line each with
+// report.html and report.json, the measures of the grid in a page are compared with the report; tests/cli/viewer.rs makes them.
 "use strict";
 
 const assert = require("node:assert");
@@ -190,8 +190,7 @@ function quality(data, zone) {
   };
 }
 
-const folder = process.env.GRIDGEN_REPORT;
-test("the page has the numbers of its report", { skip: folder ? false : "GRIDGEN_REPORT is not set" }, async () => {
+async function compare(folder) {
   const page = fs.readFileSync(`${folder}/report.html`, "utf8");
   const report = JSON.parse(fs.readFileSync(`${folder}/report.json`, "utf8"));
   const data = await G.read(/data-gridgen[^>]*>([^<]+)</.exec(page)[1]);
@@ -205,9 +204,14 @@ test("the page has the numbers of its report", { skip: folder ? false : "GRIDGEN
     else
       assert.ok(
         Math.abs(value - expected) <= within * Math.abs(expected) + 1e-7 * name.endsWith("deg"),
-        `${name}: ${value}, expected ${expected}`,
+        `${folder}: ${name}: ${value}, expected ${expected}`,
       );
   }
   const worst = G.worst(data, "skewness");
   assert.deepStrictEqual([worst.i, worst.j], report.quality.max_skewness_at);
+}
+
+const folders = process.env.GRIDGEN_REPORT;
+test("pages have the numbers of their reports", { skip: folders ? false : "GRIDGEN_REPORT is not set" }, async () => {
+  for (const folder of folders.split("\n")) await compare(folder);
 });
