@@ -167,7 +167,6 @@ impl NativeGrid {
     fn mesh_data(&self) -> Result<MeshData<'_>, Error> {
         Ok(match &self.0 {
             GridSource::Made(result, _) => result.mesh(),
-            GridSource::Read(read) if read.2.is_empty() => read.0.data(),
             GridSource::Read(_) | GridSource::Moved(..) => {
                 let grids = std::iter::once(self.grid()?).chain(self.beside());
                 MeshData::of_blocks(&grids.collect::<Vec<_>>())

@@ -142,11 +142,11 @@ impl ConvertArguments {
         let map = format.beside(&self.output);
         check_apart([Some(&*self.output), map.as_deref()], [Some(&*self.mesh)])?;
         let files = self.layout.write(format, &self.output, contents.data(), terminal)?;
-        let grids = contents.grids();
+        let grids = &contents.grids;
         let sizes: Vec<_> = grids.iter().map(|grid| format!("{} x {}", grid.ni, grid.nj)).collect();
         let size = format!("{}: {} points\n", self.mesh.display(), sizes.join(" + "));
         let written = written(&files, &[]);
-        terminal.result(&[size, list("read as", contents.notes()), written].concat())?;
+        terminal.result(&[size, list("read as", &contents.notes), written].concat())?;
         let folded: usize = grids.iter().map(folds).sum();
         if folded > 0 {
             terminal.error(&format!("folded cells in the grid: {folded}"), None);

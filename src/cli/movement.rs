@@ -116,7 +116,7 @@ impl MoveArguments {
                     MeshData::of_blocks(&blocks.iter().collect::<Vec<_>>())
                 } else {
                     alone = Mesh::from(moved.grid().clone());
-                    alone.data()
+                    MeshData::from(&alone.grid)
                 };
                 files.extend(self.layout.write(format, path, mesh, terminal)?);
             }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use gridgen::files::IoError;
-use gridgen::formats::{self, Contents, Mesh, Zones};
+use gridgen::formats::{self, Contents, Mesh};
 use gridgen::grid::Grid;
 use gridgen::grid::quality::{
     BadCell, Growth, Quality, boundary_layer_cells, growth, interfaces, measure_along,
@@ -50,10 +50,11 @@ pub(super) struct QualityArguments {
 
 impl QualityArguments {
     pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, CommandFailure> {
-        let mesh = match formats::contents(&self.mesh)? {
-            Contents::One(mesh) => mesh,
-            Contents::Several(zones) => return self.several(&zones, terminal),
-        };
+        let contents = formats::contents(&self.mesh)?;
+        if contents.grids.len() > 1 {
+            return self.several(&contents, terminal);
+        }
+        let mesh = contents.mesh(&self.mesh)?;
         let mut quality = measure_along(&mesh.grid, mesh.wall);
         let cells = |re| boundary_layer_cells(&mesh.grid, mesh.wall, re);
         quality.boundary_layer_cells = self.reynolds.map(cells);
@@ -76,8 +77,8 @@ impl QualityArguments {
     }
 
     /// The measures of several zones, each with those of its wall, if it has one on a side, and their interfaces.
-    fn several(&self, zones: &Zones, terminal: &Terminal) -> Result<u8, CommandFailure> {
-        let Zones { names, grids, notes } = zones;
+    fn several(&self, zones: &Contents, terminal: &Terminal) -> Result<u8, CommandFailure> {
+        let Contents { names, grids, notes } = zones;
         let (all, interfaces) = (measure_blocks(grids), interfaces(grids));
         let each: Vec<Quality> =
             grids.iter().map(|grid| measure_blocks(std::slice::from_ref(grid))).collect();

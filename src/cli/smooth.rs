@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use gridgen::case::SolverOptions;
-use gridgen::formats::{self, Mesh};
+use gridgen::formats::{self, Mesh, MeshData};
 use gridgen::generate::{BackendChoice, Machine};
 use gridgen::grid::Verdict;
 use gridgen::grid::boundary::Side;
@@ -74,7 +74,8 @@ impl SmoothArguments {
         let smoothed = machine.smooth(&mesh.grid, &settings, &options)?;
         let worse = smoothed.grown();
         let result = Mesh { grid: smoothed.grid.clone(), ..mesh };
-        let mut files = self.layout.write(format, &self.output, result.data(), terminal)?;
+        let mesh = MeshData::from(&result.grid);
+        let mut files = self.layout.write(format, &self.output, mesh, terminal)?;
         if self.report {
             let ends = ["smooth.html", "smooth.png"].map(|end| self.output.with_extension(end));
             let verdict = match smoothed.after.quality.folded_cells {

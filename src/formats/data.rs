@@ -4,7 +4,7 @@ use super::mesh::Span;
 use super::plot3d::layout::Flavour;
 use crate::grid::boundary::{Outside, Patch, SideKind};
 use crate::grid::vector::{between, distance};
-use crate::grid::{Grid, Symmetry};
+use crate::grid::{Grid, Symmetry, Topology};
 use crate::overset::{Rim, SearchBox, Zone};
 
 /// A mesh to be written.
@@ -15,7 +15,7 @@ pub struct MeshData<'a> {
     pub zones: Vec<Zone<'a>>,
     /// The third dimension; none where the zones are plane.
     pub span: Option<Span>,
-    /// Whether each grid is an O-grid that closes, a C-grid with its cut, or half a grid.
+    /// Whether all points that its grids repeat are in it: not those of a grid around a base alone.
     pub weldable: bool,
     /// Whether the grids may be used: names of files say so.
     pub good: bool,
@@ -32,7 +32,9 @@ impl<'a> MeshData<'a> {
         let zones = block_names(blocks.len()).iter().zip(blocks);
         let zones = zones.map(|(name, grid)| Zone { name, grid, rim: Rim::FarField }).collect();
         let (settings, search) = (Settings::default(), SearchBox::default());
-        Self { zones, span: None, weldable: true, good: true, settings, search }
+        // The points of a base are in the block behind it.
+        let weldable = !matches!(blocks, [Grid { topology: Topology::Blunt { .. }, .. }]);
+        Self { zones, span: None, weldable, good: true, settings, search }
     }
 
     /// The grid of a section, or of the first zone.

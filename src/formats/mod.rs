@@ -35,7 +35,7 @@ pub use self::data::{Compression, ForceReference, MeshData, Settings, block_name
 use self::format::FileContents;
 pub use self::format::{Converted, Format, Holds, MeshFile};
 pub use self::mesh::{Sides, Span};
-pub use self::read::{Contents, Mesh, Zones};
+pub use self::read::{Contents, Mesh};
 use self::read::{check_foreign, finished};
 use self::rim::Reader;
 use crate::files::output::FolderRules;
@@ -138,27 +138,6 @@ impl<'de> Deserialize<'de> for &'static Format {
 /// Those of [`contents`], and [`ReadFault::Zones`].
 pub fn mesh(path: &Path) -> Result<Mesh, ReadError> {
     contents(path)?.mesh(path)
-}
-
-/// [`mesh`] from bytes in memory; `path` is for messages and gives the format. For tests.
-pub fn mesh_from_bytes(path: &Path, bytes: &[u8]) -> Result<Mesh, ReadError> {
-    contents_from_bytes(path, bytes, None)?.mesh(path)
-}
-
-impl Contents {
-    /// The only zone; `path` is for the message.
-    ///
-    /// # Errors
-    /// [`ReadFault::Zones`].
-    pub fn mesh(self, path: &Path) -> Result<Mesh, ReadError> {
-        match self {
-            Self::One(mesh) => Ok(mesh),
-            Self::Several(Zones { grids, .. }) => {
-                let sizes = grids.iter().map(|grid| [grid.ni, grid.nj]).collect();
-                Err(ReadError::at(path, ReadFault::Zones(sizes)))
-            }
-        }
-    }
 }
 
 /// Reads the mesh of a file, or of the folder of an OpenFOAM case: by its first bytes, or else by the end of its name, and

@@ -3,12 +3,14 @@
 //! A file becomes one plane grid, oriented as the program's own: i around the body, j from the wall
 //! outward, cells counter-clockwise ([`Mesh`]). Notes report what was turned.
 
-use super::block::ReadFault;
+use std::path::Path;
+
+use super::block::{ReadError, ReadFault};
 use super::data::MeshData;
 use super::rim::{Edge, ReadZone, Reindex, bounded, join, turn};
 use crate::files::restart;
 use crate::grid::boundary::{Meets, Name, Patch, Range, Side};
-use crate::grid::quality::{self, WallLine, signed_area};
+use crate::grid::quality::{self, Interface, WallLine, signed_area};
 use crate::grid::vector::distance;
 use crate::grid::{Grid, Outside, Seam, Symmetry, Topology};
 use crate::overset::{Rim, Zone};
@@ -24,41 +26,28 @@ pub struct Mesh {
     pub notes: Vec<String>,
 }
 
-/// The zones of a file.
+/// The contents of a file: one grid, which has an empty name, or several zones.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Zones {
-    /// Their names, each once.
+pub struct Contents {
+    /// Names of its zones, each once.
     pub names: Vec<String>,
-    /// Their grids, with the ranges of their sides; cells are counter-clockwise.
+    /// Their grids, with the ranges of their sides where there are several; cells are counter-clockwise.
     pub grids: Vec<Grid>,
     /// Notes on the layout of the file and on what was turned, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// The contents of a file.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Contents {
-    /// One grid.
-    One(Mesh),
-    /// Several zones.
-    Several(Zones),
-}
-
 impl Contents {
-    /// Notes on the layout of the file and on what was turned, one sentence each.
-    pub fn notes(&self) -> &[String] {
-        match self {
-            Self::One(mesh) => &mesh.notes,
-            Self::Several(zones) => &zones.notes,
-        }
-    }
-
-    /// Its grids.
-    pub fn grids(&self) -> &[Grid] {
-        match self {
-            Self::One(mesh) => std::slice::from_ref(&mesh.grid),
-            Self::Several(zones) => &zones.grids,
-        }
+    /// The mesh that is its only zone; `path` is for the message.
+    ///
+    /// # Errors
+    /// [`ReadFault::Zones`].
+    pub fn mesh(self, path: &Path) -> Result<Mesh, ReadError> {
+        let [grid] = self.grids.try_into().map_err(|grids: Vec<Grid>| {
+            let sizes = grids.iter().map(|grid| [grid.ni, grid.nj]).collect();
+            ReadError::at(path, ReadFault::Zones(sizes))
+        })?;
+        Ok(Mesh { wall: wall_of(&grid), grid, notes: self.notes })
     }
 
     /// The linked blocks of which the first runs around a body: those of a cascade, or a C-grid and the block behind a base.
@@ -68,7 +57,7 @@ impl Contents {
 
     /// A C-grid around a section with a base, from the wall outward, and the block behind that.
     fn with_base(&self) -> Option<Vec<Grid>> {
-        let [mut around, mut behind]: [Grid; 2] = self.grids().to_vec().try_into().ok()?;
+        let [mut around, mut behind]: [Grid; 2] = self.grids.clone().try_into().ok()?;
         around.topology = Topology::Blunt { wake: behind.ni - 1 };
         behind.topology = Topology::Behind { around: around.ni };
         let blocks = vec![around, behind];
@@ -82,10 +71,7 @@ impl Contents {
 
     /// The blocks of a cascade: an O-grid around a blade, from the wall outward, and three blocks that meet its outer line.
     fn cascade(&self) -> Option<Vec<Grid>> {
-        let mut blocks = self.grids().to_vec();
-        if blocks.len() != 4 {
-            return None;
-        }
+        let mut blocks: [Grid; 4] = self.grids.clone().try_into().ok()?;
         let is_seam = |range: &Range| {
             range.on.side == Side::Before
                 && range.link().is_some_and(|to| (to.block, to.side) == (0, Side::Behind))
@@ -96,23 +82,20 @@ impl Contents {
             && of(Side::Below).all(Range::is_wall)
             && !of(Side::Above).any(Range::is_wall);
         blocks[0].topology = Topology::O(Seam::Held);
-        is_ring.then_some(blocks)
+        is_ring.then_some(blocks.into())
     }
 
     /// The mesh to be written, with the usual choices.
     pub fn data(&self) -> MeshData<'_> {
-        match self {
-            Self::One(mesh) => mesh.data(),
-            Self::Several(Zones { names, grids, .. }) => {
-                let zones = names.iter().zip(grids);
-                let zones = zones.map(|(name, grid)| Zone { name, grid, rim: Rim::FarField });
-                // Points that an interface joins become one.
-                let weldable = quality::interfaces(grids)
-                    .iter()
-                    .all(|found| found.gap <= WELDED * found.length);
-                MeshData { zones: zones.collect(), weldable, ..MeshData::from(&grids[0]) }
-            }
+        let zones = self.names.iter().zip(&self.grids);
+        let zones = zones.map(|(name, grid)| Zone { name, grid, rim: Rim::FarField }).collect();
+        // Points that an interface joins become one.
+        let close = |found: Interface| found.gap <= WELDED * found.length;
+        let mut data = MeshData { zones, ..MeshData::from(&self.grids[0]) };
+        if self.grids.len() > 1 {
+            data.weldable = quality::interfaces(&self.grids).into_iter().all(close);
         }
+        data
     }
 }
 
@@ -121,21 +104,18 @@ impl From<Grid> for Mesh {
     /// stays as it is: its interfaces are no longer parallel when it has moved.
     fn from(grid: Grid) -> Self {
         let mut notes = Vec::new();
-        if matches!(grid.topology, Topology::Blunt { .. }) {
-            let wall = WallLine::of(grid.topology, grid.ni);
-            return Self { grid, wall, notes };
-        }
-        let (grid, wall) = orient(ReadZone::new("", grid, 2), &mut notes);
-        Self { grid, wall, notes }
+        let around_base = matches!(grid.topology, Topology::Blunt { .. });
+        let zone = ReadZone::new("", grid, 2);
+        let grid = if around_base { zone.grid } else { orient(zone, &mut notes) };
+        Self { wall: wall_of(&grid), grid, notes }
     }
 }
 
 /// The contents of a file that has these zones.
 pub(super) fn finished(mut zones: Vec<ReadZone>, mut notes: Vec<String>) -> Contents {
     if zones.len() == 1 {
-        let zone = zones.swap_remove(0);
-        let (grid, wall) = orient(zone, &mut notes);
-        return Contents::One(Mesh { grid, wall, notes });
+        let grid = orient(zones.swap_remove(0), &mut notes);
+        return Contents { names: vec![String::new()], grids: vec![grid], notes };
     }
     join(&mut zones);
     for block in 0..zones.len() {
@@ -155,33 +135,14 @@ pub(super) fn finished(mut zones: Vec<ReadZone>, mut notes: Vec<String>) -> Cont
     let grids = bounded(zones);
     let links = quality::interfaces(&grids).len();
     notes.push(format!("{} zones, interfaces between them: {links}.", grids.len()));
-    Contents::Several(Zones { names, grids, notes })
+    Contents { names, grids, notes }
 }
 
-/// The turns by which the wall of a zone becomes its line j = 0.
-fn wall_below(zone: &ReadZone) -> Vec<Reindex> {
-    match zone.wall() {
-        Some(Side::Above) => vec![Reindex::Reverse(1)],
-        Some(Side::Before) => vec![Reindex::Exchange],
-        Some(Side::Behind) => vec![Reindex::Exchange, Reindex::Reverse(1)],
-        _ => Vec::new(),
-    }
-}
-
-impl Mesh {
-    /// The mesh to be written, with the usual choices.
-    pub fn data(&self) -> MeshData<'_> {
-        MeshData { weldable: self.weldable(), ..MeshData::from(&self.grid) }
-    }
-
-    /// Whether the grid is an O-grid that closes, a C-grid with its cut, or half a grid: not that around a base alone.
-    pub fn weldable(&self) -> bool {
-        match self.grid.topology {
-            Topology::Blunt { .. } => false,
-            Topology::O(_) => self.wall.closed && self.wall.from == 0,
-            _ => true,
-        }
-    }
+/// The wall of a grid of a file: that of its shape, or of a block the part of the line j = 0 that the file calls so.
+fn wall_of(grid: &Grid) -> WallLine {
+    let given = grid.outside.as_ref().filter(|_| grid.topology == Topology::Rectangle);
+    let wall = given.and_then(|outside| WallLine::of_ranges(&outside.given));
+    wall.unwrap_or_else(|| WallLine::of(grid.topology, grid.ni))
 }
 
 /// Points of an interface that are closer than this part of its length may be joined.
@@ -191,10 +152,10 @@ const SAME: f64 = 1e-9;
 /// Distances of the interfaces to a block behind a base that differ by less than this part are one.
 const PARALLEL: f64 = 1e-7;
 
-/// The grid turned so that i runs around the body, j outward, and cells are counter-clockwise; its wall.
-fn orient(zone: ReadZone, notes: &mut Vec<String>) -> (Grid, WallLine) {
+/// The grid turned so that i runs around the body, j outward, and cells are counter-clockwise.
+fn orient(zone: ReadZone, notes: &mut Vec<String>) -> Grid {
     let mut zones = [zone];
-    let walls = wall_below(&zones[0]);
+    let walls = zones[0].wall_below();
     let grid = &zones[0].grid;
     if shape(grid).is_none() {
         let other = Reindex::Exchange.of(grid);
@@ -203,7 +164,7 @@ fn orient(zone: ReadZone, notes: &mut Vec<String>) -> (Grid, WallLine) {
         if exchange {
             notes.push(turned(&mut zones, &[Reindex::Exchange], "i runs around the body"));
         } else if !outside_in && !walls.is_empty() {
-            notes.push(turned(&mut zones, &walls, "the wall is at j = 0"));
+            notes.push(turned(&mut zones, walls, "the wall is at j = 0"));
         }
     }
     let grid = &zones[0].grid;
@@ -233,11 +194,6 @@ fn orient(zone: ReadZone, notes: &mut Vec<String>) -> (Grid, WallLine) {
     }
     let (mut grid, given) = named(zones, shape);
     grid.topology = shape.unwrap_or(Topology::Rectangle);
-    let mut line = WallLine::of(grid.topology, grid.ni);
-    if shape.is_none() {
-        line = WallLine::of_ranges(&given).unwrap_or(WallLine { closed: false, ..line });
-    }
-    let WallLine { from, to, .. } = line;
     if !given.is_empty() {
         let outside = Outside::of_ranges(given);
         if !untold {
@@ -245,6 +201,7 @@ fn orient(zone: ReadZone, notes: &mut Vec<String>) -> (Grid, WallLine) {
         }
         grid.outside = Some(outside);
     }
+    let WallLine { from, to, .. } = wall_of(&grid);
     notes.push(match shape {
         Some(Topology::O(_)) => "An O-grid: its ends in i coincide.".to_owned(),
         Some(Topology::C { .. }) => {
@@ -263,7 +220,7 @@ fn orient(zone: ReadZone, notes: &mut Vec<String>) -> (Grid, WallLine) {
         // No shape of a grid around a body.
         _ => format!("A block: its wall on the line j = 0 runs from i = {from} to {to}."),
     });
-    (grid, line)
+    grid
 }
 
 /// Turns the one zone in these ways; returns the note on that.

@@ -90,15 +90,11 @@ impl ReadZone {
     pub(super) fn mark(&mut self, on: Segment, meets: Meets) {
         let at =
             |nodes: [usize; 2], k| if nodes[0] <= nodes[1] { nodes[0] + k } else { nodes[0] - k };
+        let backwards = on.nodes[0] > on.nodes[1];
         for k in 1..on.count() {
-            let part = |to: Segment| {
-                let ends = [at(to.nodes, k - 1), at(to.nodes, k)];
-                let turned = on.nodes[0] > on.nodes[1];
-                Segment { nodes: if turned { [ends[1], ends[0]] } else { ends }, ..to }
-            };
             let mut meets = meets;
-            if let Some(to) = other(&mut meets) {
-                *to = part(*to);
+            if let Some(Segment { nodes, .. }) = other(&mut meets) {
+                *nodes = if backwards { [k, k - 1] } else { [k - 1, k] }.map(|k| at(*nodes, k));
             }
             let first = at(on.nodes, k - 1).min(at(on.nodes, k));
             if let Some(edge) = self.sides[on.side as usize].get_mut(first) {
@@ -137,13 +133,19 @@ impl ReadZone {
         }
     }
 
-    /// The side that has most edges of walls.
-    pub(super) fn wall(&self) -> Option<Side> {
+    /// The turns by which the side that has most edges of walls becomes the line j = 0.
+    pub(super) fn wall_below(&self) -> &'static [Reindex] {
         let is_wall =
             |edge: &&Edge| matches!(edge, Some(Meets::Patch(patch)) if patch.kind().is_none());
         let count = |side: Side| self.sides[side as usize].iter().filter(is_wall).count();
-        let sides = [Side::Above, Side::Behind, Side::Before, Side::Below];
-        sides.into_iter().max_by_key(|side| count(*side)).filter(|side| count(*side) > 0)
+        let sides: [(Side, &[Reindex]); 4] = [
+            (Side::Above, &[Reindex::Reverse(1)]),
+            (Side::Behind, &[Reindex::Exchange, Reindex::Reverse(1)]),
+            (Side::Before, &[Reindex::Exchange]),
+            (Side::Below, &[]),
+        ];
+        // The last of equal ones, which needs no turn, where there is no wall.
+        sides.into_iter().max_by_key(|(side, _)| count(*side)).map_or(&[], |(_, turns)| turns)
     }
 
     /// Its sides as the ranges of the boundary of this block; a side of which nothing is known is a patch of its name.

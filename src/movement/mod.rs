@@ -169,8 +169,7 @@ impl Reference {
         mesh: &Mesh,
         options: &SolverOptions,
     ) -> Result<Self, MovementError> {
-        let block = mesh.grid.topology == Topology::Rectangle;
-        if block || !mesh.weldable() || (mesh.grid.topology.closed() && !mesh.wall.closed) {
+        if matches!(mesh.grid.topology, Topology::Rectangle | Topology::Blunt { .. }) {
             return Err(MovementError::NoBody);
         }
         let reference = Self::of_grid(backend, &mesh.grid, options)?;

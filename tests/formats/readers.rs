@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use gridgen::formats::{
-    Mesh, MeshData, ReadError, ReadFault, Sides, Span, cgns, mesh, mesh_from_bytes, msh, su2, vtk,
-    vts,
+    Mesh, MeshData, ReadError, ReadFault, Sides, Span, cgns, contents_from_bytes, mesh, msh, su2,
+    vtk, vts,
 };
 use gridgen::grid::Topology;
 use support::grids::joukowski_grid;
@@ -30,8 +30,13 @@ fn square() -> [Vec<f64>; 2] {
     [x, y].map(|of| [1.0, 2.0, 4.0, 8.0].iter().flat_map(|r| of.map(|c| c * r)).collect())
 }
 
+/// Reads a file of this name.
+fn named(name: &str, bytes: &[u8]) -> Result<Mesh, ReadError> {
+    contents_from_bytes(Path::new(name), bytes, None)?.mesh(Path::new(name))
+}
+
 fn read(bytes: &[u8]) -> Result<Mesh, ReadError> {
-    mesh_from_bytes(Path::new("mesh"), bytes)
+    named("mesh", bytes)
 }
 
 #[test]
@@ -201,7 +206,7 @@ fn what_is_no_mesh_that_is_read_is_called_by_its_name_whatever_the_end_of_its_na
         let plot3d = name.contains("2 zones");
         let ends = ["mesh", "a.p3d", "a.vts", "a.cgns", "a.msh"];
         for end in ends.into_iter().take(if plot3d { 2 } else { 5 }) {
-            let error = mesh_from_bytes(Path::new(end), bytes).unwrap_err();
+            let error = named(end, bytes).unwrap_err();
 
             assert!(error.to_string().contains(name), "{end}: {error}");
             assert!(error.hint().unwrap().contains(remedy), "{name}: {:?}", error.hint());

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use gridgen::backend::EllipticBackend;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::elliptic::GridProblem;
-use gridgen::formats::{Contents, Format, MeshData, Settings, contents, contents_from_bytes};
+use gridgen::formats::{Format, MeshData, Settings, contents};
 use gridgen::generate::{BackendChoice, GridResult, RunOptions, run};
 use gridgen::grid::boundary::{Meets, Range, Side};
 use gridgen::grid::quality::interfaces;
@@ -233,17 +233,11 @@ fn written(span_cells: usize) -> &'static (GridResult, PathBuf) {
     })
 }
 
-fn zones(path: &Path) -> gridgen::formats::Zones {
-    let read = contents_from_bytes(path, &fs::read(path).unwrap(), None).unwrap();
-    let Contents::Several(zones) = read else { panic!("{read:?}") };
-    zones
-}
-
 #[test]
 fn cgns_has_four_zones_with_links_and_partners_that_are_read_back() {
     let (made, folder) = written(0);
 
-    let read = zones(&folder.join("mesh.cgns"));
+    let read = contents(&folder.join("mesh.cgns")).unwrap();
 
     assert_eq!(read.names, ["blade", "passage", "ahead", "behind"]);
     for (read, own) in read.grids.iter().zip(made.blocks()) {
@@ -255,11 +249,10 @@ fn cgns_has_four_zones_with_links_and_partners_that_are_read_back() {
     // The names of the blocks put their ranges in the same order.
     assert_eq!(partners(&read.grids.iter().collect::<Vec<_>>()), partners(&made.blocks()));
     assert!(!read.notes.iter().any(|note| note.contains("read as a patch")), "{:?}", read.notes);
-    let mesh = Contents::Several(read);
     let folder = tempfile::tempdir().unwrap();
     let other = folder.path().join("other.cgns");
-    Format::of_path(&other).unwrap().convert(&other, &mesh.data(), false).unwrap();
-    assert_eq!(zones(&other).grids, mesh.grids());
+    Format::of_path(&other).unwrap().convert(&other, &read.data(), false).unwrap();
+    assert_eq!(contents(&other).unwrap().grids, read.grids);
 }
 
 /// A period that is none: the points of its ends are not one vector apart.
@@ -275,7 +268,7 @@ fn ends_that_are_not_one_vector_apart_are_patches() {
     let mesh = MeshData::of_blocks(&blocks.iter().collect::<Vec<_>>());
     Format::of_path(&path).unwrap().convert(&path, &mesh, false).unwrap();
 
-    let read = zones(&path);
+    let read = contents(&path).unwrap();
 
     let notes = read.notes.iter().filter(|note| note.contains("was read as a patch"));
     assert_eq!(notes.count(), 2, "{:?}", read.notes);
@@ -290,9 +283,7 @@ fn formats_of_one_mesh_are_read_as_the_blocks_that_were_written() {
     for (name, span) in of_plane.into_iter().chain([("openfoam", 2)]) {
         let (made, folder) = written(span);
 
-        let Contents::Several(read) = contents(&folder.join(name)).unwrap() else {
-            panic!("{name}: one zone")
-        };
+        let read = contents(&folder.join(name)).unwrap();
 
         assert_eq!(read.grids.len(), 4, "{name}");
         for (read, own) in read.grids.iter().zip(made.blocks()) {

@@ -225,7 +225,7 @@ pub(super) fn read_back(
     let mesh = MeshData::of_blocks(&of_refs(blocks));
     Format::of_path(&path).unwrap().convert(&path, &mesh, false).unwrap();
 
-    let read = contents(&path).unwrap().grids().to_vec();
+    let read = contents(&path).unwrap().grids;
     let alone = open_reference(&path, &SolverOptions::new(&[]).unwrap()).unwrap();
 
     for (read, own) in read.iter().zip(blocks) {

@@ -12,7 +12,7 @@ use gridgen::files::restart;
 use gridgen::formats::ReadFault;
 use gridgen::formats::matrix_market::{MatrixMarketFault, matrix};
 use gridgen::formats::vts;
-use gridgen::formats::{mesh, mesh_from_bytes};
+use gridgen::formats::{contents_from_bytes, mesh};
 
 use crate::allocator::{alone, peak};
 use support::grids;
@@ -49,7 +49,7 @@ fn repeat_counts_of_plot3d_stand_for_no_more_numbers_than_the_file_can_mean() {
     ];
 
     for text in texts {
-        let read = || mesh_from_bytes(Path::new("a.p3d"), text.as_bytes());
+        let read = || contents_from_bytes(Path::new("a.p3d"), text.as_bytes(), None);
 
         let error = refused(1 << 20, &text, read);
 
@@ -68,9 +68,9 @@ fn repeat_counts_of_a_plane_are_read() {
     let (x, y, n) = (words(&grid.x), words(&grid.y), grid.x.len());
     let text = format!("1\n257 129 2\n{x} {x} {y} {y} {n}*0.0 {n}*1.0\n");
 
-    let read = mesh_from_bytes(Path::new("a.p3d"), text.as_bytes()).unwrap();
+    let read = contents_from_bytes(Path::new("a.p3d"), text.as_bytes(), None).unwrap();
 
-    assert_eq!((read.grid.x, read.grid.y), (grid.x, grid.y));
+    assert_eq!((&read.grids[0].x, &read.grids[0].y), (&grid.x, &grid.y));
 }
 
 /// 70 kB of gzip whose header claims 1.1 billion rows would take 9 GB.
@@ -128,7 +128,7 @@ fn an_extent_is_not_believed_beyond_what_its_bytes_can_hold() {
     };
 
     for extent in ["0 31622 0 31622 0 0", "0 2147483646 0 2147483646 0 2147483646"] {
-        let read = || mesh_from_bytes(Path::new("a.vts"), &large(&bytes, extent));
+        let read = || contents_from_bytes(Path::new("a.vts"), &large(&bytes, extent), None);
 
         let error = refused(1 << 20, extent, read).to_string();
 
@@ -142,7 +142,7 @@ fn elements_of_xml_are_not_taken_without_end() {
     let _alone = alone(CAP);
     let text = format!("<VTKFile type=\"StructuredGrid\">{}", "<a>".repeat(200_000));
 
-    let read = || mesh_from_bytes(Path::new("a.vts"), text.as_bytes());
+    let read = || contents_from_bytes(Path::new("a.vts"), text.as_bytes(), None);
 
     assert!(refused(8 << 20, "the file", read).to_string().contains("XML"));
 }
@@ -175,7 +175,7 @@ fn lengths_in_files_of_other_programs_are_not_believed() {
     ];
 
     for (k, file) in files.iter().enumerate() {
-        let _ = refused(8 << 20, k, || mesh_from_bytes(Path::new("a"), file));
+        let _ = refused(8 << 20, k, || contents_from_bytes(Path::new("a"), file, None));
     }
 }
 
