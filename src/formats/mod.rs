@@ -153,9 +153,18 @@ pub fn contents(path: &Path) -> Result<Contents, ReadError> {
         return contents_of_case(path, [&points?, &faces?, &boundary?]);
     }
     let bytes = read(path)?;
-    let map = path.with_extension("nmf");
-    let map = if map != path && map.is_file() { Some(read(&map)?) } else { None };
+    let map = Some(path.with_extension("nmf")).filter(|_| begun(&bytes).is_none());
+    let map = map.filter(|map| map != path && map.is_file());
+    let map = map.map(|map| read(&map)).transpose()?;
     contents_from_bytes(path, &bytes, map.as_deref())
+}
+
+/// The reader of files that begin like these bytes: of a format other than Plot3D.
+fn begun(bytes: &[u8]) -> Option<&'static Reader> {
+    let head = &bytes[..bytes.len().min(4096)];
+    let own = FORMATS.iter().filter_map(|format| format.reader.as_ref());
+    let mut readers = own.chain([&tecplot::READER]);
+    readers.find(|reader| reader.begins.is_some_and(|begins| begins(head)))
 }
 
 /// [`contents`] from bytes in memory, those of a file and of the neutral map beside it; `path` is for messages and gives
@@ -165,11 +174,7 @@ pub fn contents_from_bytes(
     bytes: &[u8],
     map: Option<&[u8]>,
 ) -> Result<Contents, ReadError> {
-    let head = &bytes[..bytes.len().min(4096)];
-    let mut notes = Vec::new();
-    let begins = |reader: &&Reader| reader.begins.is_some_and(|begins| begins(head));
-    let own = FORMATS.iter().filter_map(|format| format.reader.as_ref());
-    let begun = own.chain([&tecplot::READER]).find(begins);
+    let (mut notes, begun) = (Vec::new(), begun(bytes));
     let mut read = || {
         begun.map_or_else(|| check_foreign(bytes), |_| Ok(()))?;
         let named = || Format::of_path(path).and_then(|format| format.reader.as_ref());
