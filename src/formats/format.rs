@@ -182,13 +182,12 @@ fn check_disk(path: &Path, needed: u128) -> Result<(), IoError> {
     }
 }
 
-/// The name of a file for one zone: `mesh.flap.vts` for `mesh.vts`, which that of a section has.
+/// The name of a file for one zone: `mesh.flap.vts` for `mesh.vts`, which that of a section has, and
+/// `mesh.flap.failed.vts` for `mesh.failed.vts`.
 pub(super) fn of_zone(name: &str, zone: &str) -> String {
-    match name.split_once('.') {
-        _ if zone.is_empty() => name.to_owned(),
-        Some((stem, end)) => [stem, ".", zone, ".", end].concat(),
-        None => [name, ".", zone].concat(),
-    }
+    let end = name.find(".failed.").or_else(|| name.rfind('.')).unwrap_or(name.len());
+    let (stem, end) = name.split_at(end);
+    if zone.is_empty() { name.to_owned() } else { [stem, ".", zone, end].concat() }
 }
 
 impl Format {

@@ -481,6 +481,10 @@ fn blocks_keep_patches_and_links_through_cgns_and_plot3d() {
 
         assert_eq!(again.grids, zones.grids, "{name}");
     }
+    let files = Format::named("vts").unwrap();
+    let files = files.convert(&folder.path().join("v1.2.vts"), &zones.data(), false).unwrap().files;
+    let names = (1..=4).map(|k| folder.path().join(format!("v1.2.block-{k}.vts")));
+    assert!(names.eq(files));
     let (blocks, case) = (MeshData { span: None, ..zones.data() }, folder.path().join("case"));
     Format::named("openfoam").unwrap().convert(&case, &blocks, false).unwrap();
     let list = fs::read_to_string(case.join("constant/polyMesh/boundary")).unwrap();
