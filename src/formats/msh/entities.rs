@@ -15,37 +15,33 @@ pub(super) struct Model<'a> {
     plane: Welded<'a>,
     span: Option<Span>,
     order: usize,
-    /// Nodes at which curves meet.
-    points: Vec<usize>,
-    curves: Vec<RimCurve>,
-    /// Nodes on no curve.
-    inner: Vec<usize>,
+    /// Its points, its curves, and the surface.
+    pieces: Vec<PlanePiece>,
     /// Groups at the ends of the span.
     ends: &'static [&'static str],
 }
 
-/// A line of sides on the rim, with the cells on its left.
-struct RimCurve {
-    group: &'static str,
-    sides: Vec<CellSide>,
-    /// First and last point, by their places in the list; none where it closes.
-    ends: Option<[usize; 2]>,
-    /// Its nodes without these points.
+/// A point at which curves meet, a curve of sides on the rim, or the surface.
+#[derive(Default)]
+struct PlanePiece {
+    dimension: usize,
+    /// Its place among those of its dimension.
+    place: usize,
+    /// The group of a curve or of the cells.
+    group: Option<&'static str>,
+    /// Its nodes without those of the pieces that bound it.
     nodes: Vec<usize>,
+    /// The sides of a curve, with the cells on their left.
+    sides: Vec<CellSide>,
+    /// First and last point of a curve, by their places; none where it closes.
+    ends: Option<[usize; 2]>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Entity {
-    piece: PlanePiece,
+/// A piece of the plane at a place on the span.
+#[derive(Clone, Copy)]
+pub(super) struct Entity<'m> {
+    piece: &'m PlanePiece,
     part: SpanPart,
-}
-
-/// An entity of the plane: a point or a curve by its place in the list, or the whole surface.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum PlanePiece {
-    Point(usize),
-    Curve(usize),
-    Surface,
 }
 
 /// The place on the span; a plane grid is all at the back.
@@ -91,27 +87,34 @@ impl<'a> Model<'a> {
             others.rotate_right(1);
         }
         let mut is_inner = vec![true; plane.nodes];
-        let curves: Vec<RimCurve> = around
-            .into_iter()
-            .map(|(patch, sides, ends)| {
-                let plane = &plane;
-                let on_side =
-                    |&side: &CellSide| (0..=order).map(move |k| plane.node_of_side(side, k));
-                let mut nodes: Vec<usize> = sides.iter().flat_map(on_side).collect();
-                nodes.sort_unstable();
-                nodes.dedup();
-                for &node in &nodes {
-                    is_inner[node] = false;
-                }
-                nodes.retain(|node| !points.contains(node));
-                let [start, end] = ends.map(|end| points.iter().position(|node| *node == end));
-                let ends = start.zip(end).filter(|(start, end)| start != end);
-                RimCurve { group: patch.name(), sides, ends: ends.map(|(a, b)| [a, b]), nodes }
-            })
-            .collect();
-        let inner = (0..plane.nodes).filter(|&node| is_inner[node]).collect();
+        let curves = around.into_iter().enumerate().map(|(place, (patch, sides, ends))| {
+            let plane = &plane;
+            let on_side = |&side: &CellSide| (0..=order).map(move |k| plane.node_of_side(side, k));
+            let mut nodes: Vec<usize> = sides.iter().flat_map(on_side).collect();
+            nodes.sort_unstable();
+            nodes.dedup();
+            for &node in &nodes {
+                is_inner[node] = false;
+            }
+            nodes.retain(|node| !points.contains(node));
+            let [start, end] = ends.map(|end| points.iter().position(|node| *node == end));
+            let ends = start.zip(end).filter(|(start, end)| start != end);
+            let (group, ends) = (Some(patch.name()), ends.map(|(a, b)| [a, b]));
+            PlanePiece { dimension: 1, place, group, nodes, sides, ends }
+        });
+        let curves: Vec<PlanePiece> = curves.collect();
+        let point = |(place, node): (usize, &usize)| PlanePiece {
+            place,
+            nodes: vec![*node],
+            ..PlanePiece::default()
+        };
+        let mut pieces: Vec<PlanePiece> = points.iter().enumerate().map(point).collect();
+        pieces.extend(curves);
+        let nodes = (0..plane.nodes).filter(|&node| is_inner[node]).collect();
+        let group = Some("fluid");
+        pieces.push(PlanePiece { dimension: 2, group, nodes, ..PlanePiece::default() });
         let ends = ends(span, grids[0].topology);
-        Self { plane, span, order, points, curves, inner, ends }
+        Self { plane, span, order, pieces, ends }
     }
 
     pub(super) fn nodes(&self) -> usize {
@@ -125,76 +128,53 @@ impl<'a> Model<'a> {
     }
 
     /// All entities, by dimension and tag.
-    pub(super) fn entities(&self) -> Vec<Entity> {
+    pub(super) fn entities(&self) -> Vec<Entity<'_>> {
         let parts: &[SpanPart] = match self.span {
             None => &[SpanPart::Back],
             Some(_) => &[SpanPart::Back, SpanPart::Front, SpanPart::Between],
         };
-        let points = (0..self.points.len()).map(PlanePiece::Point);
-        let curves = (0..self.curves.len()).map(PlanePiece::Curve);
-        let pieces = points.chain(curves).chain([PlanePiece::Surface]);
-        let mut entities: Vec<Entity> = pieces
-            .flat_map(|piece| parts.iter().map(move |&part| Entity { piece, part }))
-            .collect();
+        let at = |piece| parts.iter().map(move |&part| Entity { piece, part });
+        let mut entities: Vec<Entity<'_>> = self.pieces.iter().flat_map(at).collect();
         entities.sort_by_key(|&entity| (entity.dimension(), self.tag(entity)));
         entities
     }
 
-    pub(super) fn tag(&self, Entity { piece, part }: Entity) -> usize {
-        let counts = [self.points.len(), self.curves.len(), 1, 0];
-        let dimension = piece.dimension();
+    pub(super) fn tag(&self, Entity { piece, part }: Entity<'_>) -> usize {
+        let count = |dimension| self.pieces.iter().filter(|of| of.dimension == dimension).count();
         let before = match part {
             SpanPart::Back => 0,
-            SpanPart::Front => counts[dimension],
+            SpanPart::Front => count(piece.dimension),
             // The back and the front of those of one dimension more.
-            SpanPart::Between => 2 * counts[dimension + 1],
+            SpanPart::Between => 2 * count(piece.dimension + 1),
         };
-        let place = match piece {
-            PlanePiece::Point(place) | PlanePiece::Curve(place) => place,
-            PlanePiece::Surface => 0,
-        };
-        before + place + 1
+        before + piece.place + 1
     }
 
     /// The tags of what bounds an entity; that of the end of a curve, and those of curves that run the
     /// other way around a surface, with a minus.
-    pub(super) fn bounds(&self, Entity { piece, part }: Entity) -> Vec<i64> {
+    pub(super) fn bounds(&self, Entity { piece, part }: Entity<'_>) -> Vec<i64> {
         let tag = |piece, part| i64::try_from(self.tag(Entity { piece, part })).unwrap_or(i64::MAX);
-        let between = part == SpanPart::Between;
-        match piece {
-            PlanePiece::Point(_) if between => {
-                vec![tag(piece, SpanPart::Back), -tag(piece, SpanPart::Front)]
+        let [back, front] = [SpanPart::Back, SpanPart::Front].map(|part| tag(piece, part));
+        let ends = piece.ends.map(|ends| ends.map(|end| tag(&self.pieces[end], part)));
+        match (part == SpanPart::Between, ends) {
+            (between, _) if piece.dimension == 2 => {
+                let curves = self.pieces.iter().filter(|of| of.dimension == 1);
+                let ends = [back, front].into_iter().filter(|_| between);
+                curves.map(|curve| tag(curve, part)).chain(ends).collect()
             }
-            PlanePiece::Point(_) => Vec::new(),
-            PlanePiece::Curve(curve) => {
-                let ends = self.curves[curve].ends.map(|ends| ends.map(PlanePiece::Point));
-                if !between {
-                    return ends.map_or_else(Vec::new, |[a, b]| vec![tag(a, part), -tag(b, part)]);
-                }
-                let [back, front] = [SpanPart::Back, SpanPart::Front].map(|part| tag(piece, part));
-                let ends = ends.map(|ends| ends.map(|end| tag(end, part)));
-                ends.map_or_else(|| vec![back, -front], |[a, b]| vec![back, b, -front, -a])
-            }
-            PlanePiece::Surface => {
-                let ends = [SpanPart::Back, SpanPart::Front].into_iter().filter(|_| between);
-                let ends = ends.map(|part| tag(PlanePiece::Surface, part));
-                let curves =
-                    (0..self.curves.len()).map(|curve| tag(PlanePiece::Curve(curve), part));
-                curves.chain(ends).collect()
-            }
+            (false, None) => Vec::new(),
+            (false, Some([a, b])) => vec![a, -b],
+            (true, None) => vec![back, -front],
+            (true, Some([a, b])) => vec![back, b, -front, -a],
         }
     }
 
     /// The physical group of an entity that has elements.
-    pub(super) fn group(&self, entity: Entity) -> Option<&'static str> {
-        let extruded = self.span.is_some();
-        match (entity.piece, entity.part) {
-            (PlanePiece::Surface, part) if extruded == (part == SpanPart::Between) => Some("fluid"),
-            (PlanePiece::Surface, SpanPart::Back) => self.ends.first().copied(),
-            (PlanePiece::Surface, _) => self.ends.last().copied(),
-            (PlanePiece::Curve(curve), part) if extruded == (part == SpanPart::Between) => {
-                Some(self.curves[curve].group)
-            }
+    pub(super) fn group(&self, Entity { piece, part }: Entity<'_>) -> Option<&'static str> {
+        match (piece.dimension, part) {
+            _ if self.span.is_some() == (part == SpanPart::Between) => piece.group,
+            (2, SpanPart::Back) => self.ends.first().copied(),
+            (2, _) => self.ends.last().copied(),
             _ => None,
         }
     }
@@ -210,15 +190,11 @@ impl<'a> Model<'a> {
     }
 
     /// The smallest and the largest coordinates on an entity.
-    pub(super) fn extent(&self, Entity { piece, part }: Entity) -> [[f64; 3]; 2] {
-        let nodes: &mut dyn Iterator<Item = usize> = match piece {
-            PlanePiece::Point(point) => &mut self.points[point..=point].iter().copied(),
-            PlanePiece::Curve(curve) => {
-                let RimCurve { nodes, ends, .. } = &self.curves[curve];
-                let ends = ends.iter().flatten().map(|&point| self.points[point]);
-                &mut nodes.iter().copied().chain(ends)
-            }
-            PlanePiece::Surface => &mut (0..self.plane.nodes),
+    pub(super) fn extent(&self, Entity { piece, part }: Entity<'_>) -> [[f64; 3]; 2] {
+        let ends = piece.ends.iter().flatten().flat_map(|&end| &self.pieces[end].nodes);
+        let nodes: &mut dyn Iterator<Item = usize> = match piece.dimension {
+            2 => &mut (0..self.plane.nodes),
+            _ => &mut piece.nodes.iter().chain(ends).copied(),
         };
         let length = self.span.map_or(0.0, |span| span.length);
         let [low, high] = match part {
@@ -239,13 +215,9 @@ impl<'a> Model<'a> {
     /// The number of nodes on an entity and on none that bounds it, and the k-th of them.
     pub(super) fn own_nodes(
         &self,
-        Entity { piece, part }: Entity,
+        Entity { piece, part }: Entity<'_>,
     ) -> (usize, impl Fn(usize) -> usize + Sync) {
-        let nodes = match piece {
-            PlanePiece::Point(point) => &self.points[point..=point],
-            PlanePiece::Curve(curve) => &self.curves[curve].nodes[..],
-            PlanePiece::Surface => &self.inner[..],
-        };
+        let nodes = &piece.nodes;
         let last = count(self.span) - 1;
         let planes = match part {
             SpanPart::Back => 0..1,
@@ -260,24 +232,21 @@ impl<'a> Model<'a> {
     /// The elements of an entity that has a group: gmsh's type, how many, and the nodes of the k-th in gmsh's order.
     pub(super) fn elements(
         &self,
-        Entity { piece, part }: Entity,
+        Entity { piece, part }: Entity<'_>,
     ) -> (usize, usize, impl Fn(usize) -> Vec<usize> + Sync) {
         let (plane, order, between) = (&self.plane, self.order, part == SpanPart::Between);
-        let (kinds, places) = self.places(piece, part);
-        let sides: Option<&[CellSide]> = match piece {
-            PlanePiece::Point(_) => Some(&[]),
-            PlanePiece::Curve(curve) => Some(&self.curves[curve].sides),
-            PlanePiece::Surface => None,
-        };
-        let in_plane = sides.map_or(plane.cells, <[_]>::len);
+        let (kinds, places) = self.places(piece.dimension, part);
+        let (sides, of_cells) = (&piece.sides, piece.dimension == 2);
+        let in_plane = if of_cells { plane.cells } else { sides.len() };
         let layers = if between { (count(self.span) - 1) / order } else { 1 };
         let above = if part == SpanPart::Front { count(self.span) - 1 } else { 0 };
         let nodes = move |k: usize| {
             let (place, first) = (k % in_plane, above + k / in_plane * order);
             let node = |&[a, b, c]: &[usize; 3]| {
-                let node = match sides {
-                    Some(sides) => plane.node_of_side(sides[place], a),
-                    None => plane.node_of(place, [a, b]),
+                let node = if of_cells {
+                    plane.node_of(place, [a, b])
+                } else {
+                    plane.node_of_side(sides[place], a)
                 };
                 node + (first + c) * plane.nodes
             };
@@ -288,34 +257,24 @@ impl<'a> Model<'a> {
 
     /// Gmsh's types of the elements of an entity by order, and the nodes of one in gmsh's order: the steps along a side or
     /// in both directions of a cell, and those over the span.
-    fn places(&self, piece: PlanePiece, part: SpanPart) -> ([usize; 4], Vec<[usize; 3]>) {
+    fn places(&self, dimension: usize, part: SpanPart) -> ([usize; 4], Vec<[usize; 3]>) {
         let (order, between) = (self.order, part == SpanPart::Between);
         // The normal of the back points out of the cells, along −z.
         let turned = part == SpanPart::Back && self.span.is_some();
         let flat = |[a, b]: [usize; 2]| if turned { [b, a, 0] } else { [a, b, 0] };
         let quadrangle = ordering::quadrangle(order).into_iter();
-        match (piece, between) {
-            (PlanePiece::Surface, true) => (HEXAHEDRA, ordering::hexahedron(order)),
-            (PlanePiece::Surface, false) => (QUADRANGLES, quadrangle.map(flat).collect()),
+        match (dimension, between) {
+            (2, true) => (HEXAHEDRA, ordering::hexahedron(order)),
+            (2, false) => (QUADRANGLES, quadrangle.map(flat).collect()),
             (_, true) => (QUADRANGLES, quadrangle.map(|[a, b]| [a, 0, b]).collect()),
             (_, false) => (LINES, ordering::line(order).map(|a| [a, 0, 0]).collect()),
         }
     }
 }
 
-impl Entity {
+impl Entity<'_> {
     pub(super) fn dimension(self) -> usize {
-        self.piece.dimension() + usize::from(self.part == SpanPart::Between)
-    }
-}
-
-impl PlanePiece {
-    fn dimension(self) -> usize {
-        match self {
-            Self::Point(_) => 0,
-            Self::Curve(_) => 1,
-            Self::Surface => 2,
-        }
+        self.piece.dimension + usize::from(self.part == SpanPart::Between)
     }
 }
 
