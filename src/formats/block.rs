@@ -16,9 +16,6 @@ errors! {
     pub struct ReadError { path: PathBuf, #[source] fault: ReadFault }
 }
 
-/// The hint where no layout of Plot3D fits.
-const LAYOUTS: &str =
-    "the reader knows text, Fortran records and plain binary, in two or three dimensions";
 /// The hint where a mesh is no plane grid.
 const PLANE: &str = "give a plane grid, or one that was extruded along its third index";
 
@@ -39,17 +36,9 @@ errors! {
         #[error("word {place}, `{word}`, makes more than {most} numbers of {bytes} bytes")]
         #[hint("write the numbers out: points of a grid differ from each other")]
         Repeats { place: usize, word: String, most: usize, bytes: usize },
-        /// `unit`: numbers or bytes.
-        #[error("not a Plot3D file: no layout fits its {length} {unit}")]
-        #[hint("{LAYOUTS}")]
-        NoLayout { length: usize, unit: &'static str },
         #[error("the Plot3D layout is ambiguous: {}, or {}", .0[0], .0[1])]
         #[hint("write the mesh as text with three dimensions and a block count")]
         Ambiguous([String; 2]),
-        /// `place` is counted from 1.
-        #[error("word {place}, `{word}`, is not a number")]
-        #[hint("{LAYOUTS}")]
-        NotANumber { place: usize, word: String },
         /// A file of a known format that is not laid out as expected.
         #[error("{reason}")]
         #[hint("{hint}")]

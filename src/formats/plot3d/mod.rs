@@ -60,7 +60,11 @@ pub(super) const FORMAT: Format = Format {
 };
 
 /// The reader of such files: only their length gives them away.
-pub(super) const READER: Reader = Reader { begins: None, hint: "", zones: read::zones };
+pub(super) const READER: Reader = Reader {
+    begins: None,
+    hint: "the reader knows text, Fortran records and plain binary, in two or three dimensions",
+    zones: read::zones,
+};
 
 /// Writes a block for each zone; the number of several stands before their sizes in any case.
 fn write(out: &mut Writer<'_>, m: &MeshData<'_>, dimensions: u8) -> io::Result<()> {

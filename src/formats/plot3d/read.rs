@@ -35,12 +35,9 @@ impl Header {
             let (count, skip) = if counted { (words.first(), 1) } else { (Some(&1), 0) };
             let count =
                 count.and_then(|&n| usize::try_from(n).ok()).filter(|n| (1..=BLOCKS).contains(n));
-            let Some(sizes) = count.and_then(|n| words.get(skip..skip + n * rank)) else {
-                continue;
-            };
-            if !sizes.iter().all(|n| (1..1 << 31).contains(n)) {
-                continue;
-            }
+            let sizes = count.and_then(|n| words.get(skip..skip + n * rank));
+            let sizes = sizes.filter(|sizes| sizes.iter().all(|n| (1..1 << 31).contains(n)));
+            let Some(sizes) = sizes else { continue };
             let block = |block: &[i64]| block.iter().map(|&n| n as usize).collect();
             let blocks: Vec<Vec<usize>> = sizes.chunks(rank).map(block).collect();
             for blanked in [false, true] {
@@ -91,7 +88,7 @@ pub(super) fn zones(bytes: &[u8], notes: &mut Vec<String>) -> Result<Vec<ReadZon
         ("bytes", bytes.len())
     };
     let mut found: Option<(String, Vec<ReadZone>)> = None;
-    let mut failure = ReadFault::NoLayout { length, unit };
+    let mut failure = format!("not a Plot3D file: no layout fits its {length} {unit}").into();
     for (layout, blocks) in fits {
         let blocks = (1..).zip(blocks);
         let zones = blocks.map(|(k, block)| ReadZone::of_block(&format!("block-{k}"), block));
@@ -120,7 +117,7 @@ fn text_fits(bytes: &[u8]) -> Result<Vec<Fit>, ReadFault> {
         let (count, number) = word.split_once('*').unwrap_or(("1", word));
         let value = number.replace(['d', 'D'], "e").parse::<f64>();
         let (Ok(count), Ok(value)) = (count.parse(), value) else {
-            return Err(ReadFault::NotANumber { place, word: shown() });
+            return Err(format!("word {place}, `{}`, is not a number", shown()).into());
         };
         total = total.saturating_add(count);
         if total > most {
