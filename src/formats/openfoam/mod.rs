@@ -75,13 +75,14 @@ fn make(path: &Path, mesh: &MeshData<'_>) -> Result<(), IoError> {
         file.parent().map_or(Ok(()), atomic::create_folder).map(|()| file)
     };
     let several = mesh.parts() == Parts::Overset;
-    let setup = match mesh.settings.reynolds {
+    let own = match mesh.settings.reynolds {
         _ if several => &OVERSET_SETUP[..],
         Some(_) => &VISCOUS_SETUP,
-        None => &SETUP,
+        None => &[],
     };
-    let choices = choices(mesh);
-    setup.iter().try_for_each(|file| write_text(&place(file.0)?, *file, &choices))?;
+    let shared = SETUP.iter().filter(|file| own.iter().all(|other| other.0 != file.0));
+    let (mut setup, choices) = (own.iter().chain(shared), choices(mesh));
+    setup.try_for_each(|file| write_text(&place(file.0)?, *file, &choices))?;
     let parts = mesh::Mesh::new(mesh);
     for part in mesh_files(several) {
         atomic::write(&place(part.0)?, |out| parts.write(out, part))?;

@@ -29,28 +29,22 @@ pub(super) const SETUP: [SetupFile; 8] = [
     (SCRIPT, include_str!("case/Allrun")),
 ];
 
-/// The files that it needs for turbulent flow of a given Reynolds number, by the model of Spalart and Allmaras
+/// The files that differ for turbulent flow of a given Reynolds number, by the model of Spalart and Allmaras
 /// (doi:10.2514/6.1992-439).
-pub(super) const VISCOUS_SETUP: [SetupFile; 10] = [
-    ("system/controlDict", include_str!("case/system/controlDict")),
+pub(super) const VISCOUS_SETUP: [SetupFile; 6] = [
     ("system/fvSchemes", include_str!("viscous/system/fvSchemes")),
     ("system/fvSolution", include_str!("viscous/system/fvSolution")),
     ("constant/transportProperties", include_str!("viscous/constant/transportProperties")),
     ("constant/turbulenceProperties", include_str!("viscous/constant/turbulenceProperties")),
-    ("0/U", include_str!("case/0/U")),
-    ("0/p", include_str!("case/0/p")),
     ("0/nuTilda", include_str!("viscous/0/nuTilda")),
     ("0/nut", include_str!("viscous/0/nut")),
-    (SCRIPT, include_str!("case/Allrun")),
 ];
 
-/// The files that `overSimpleFoam` needs beside the mesh of several zones, for the same flow.
-pub(super) const OVERSET_SETUP: [SetupFile; 10] = [
+/// The files that differ for `overSimpleFoam` and the mesh of several zones.
+pub(super) const OVERSET_SETUP: [SetupFile; 8] = [
     ("system/controlDict", include_str!("overset/system/controlDict")),
     ("system/fvSchemes", include_str!("overset/system/fvSchemes")),
     ("system/fvSolution", include_str!("overset/system/fvSolution")),
-    ("constant/transportProperties", include_str!("case/constant/transportProperties")),
-    ("constant/turbulenceProperties", include_str!("case/constant/turbulenceProperties")),
     ("constant/dynamicMeshDict", include_str!("overset/constant/dynamicMeshDict")),
     ("0/U", include_str!("overset/0/U")),
     ("0/p", include_str!("overset/0/p")),
