@@ -278,34 +278,21 @@ impl<'a> Block<'a> {
                 Patch::Outflow => FAR_FIELD,
                 _ => of_patch(patch),
             };
-            let name = match on.side {
-                _ if self.is_given() => {
-                    // Several ranges of a zone may be of one family.
-                    let same = ranges.iter().filter(|other| {
-                        other.patch().is_some_and(|other| other.name() == patch.name())
-                    });
-                    let place = same.clone().position(|other| other.on == *on).unwrap_or(0) + 1;
-                    if same.count() > 1 {
-                        format!("{:.27}_{place}", patch.name())
-                    } else {
-                        patch.name().into()
-                    }
+            // Several ranges of a zone may be of one family: an O-grid and a C-grid meet the outlet of a box twice.
+            let is_same = |other: &&Range| other.patch().is_some_and(|p| p.name() == patch.name());
+            let same: Vec<&Range> = ranges.iter().filter(is_same).collect();
+            let place = same.iter().position(|other| other.on == *on).unwrap_or(0);
+            let named = self.zone.grid.outside.is_some() || *patch == Patch::Base;
+            let name = match (on.side, same.len()) {
+                (_, 1) if named => patch.name().to_owned(),
+                (_, 2) if named && !self.is_given() => {
+                    [patch.name(), ["_first", "_last"][place]].concat()
                 }
-                _ if *patch == Patch::Base => patch.name().into(),
-                _ if self.zone.grid.outside.is_some() => {
-                    // An O-grid and a C-grid meet their outlet twice, and pieces may share a name.
-                    let meets = ranges.iter().filter(|other| other.meets == *meets);
-                    let place = meets.clone().position(|other| other.on == *on).unwrap_or(0);
-                    match meets.count() {
-                        1 => patch.name().into(),
-                        2 => [patch.name(), ["_first", "_last"][place]].concat(),
-                        _ => format!("{}_{}", patch.name(), place + 1),
-                    }
-                }
-                Side::Before => format!("{}_first", patch.name()),
-                Side::Behind => format!("{}_last", patch.name()),
-                Side::Below if *patch == Patch::FarField => "farfield_below".into(),
-                Side::Below | Side::Above => family.0.to_owned(),
+                _ if named => format!("{:.27}_{}", patch.name(), place + 1),
+                (Side::Before, _) => format!("{}_first", patch.name()),
+                (Side::Behind, _) => format!("{}_last", patch.name()),
+                (Side::Below, _) if *patch == Patch::FarField => "farfield_below".to_owned(),
+                _ => family.0.to_owned(),
             };
             Some(boundary(&name, family, self.part(*on)))
         };
