@@ -130,13 +130,10 @@ pub(super) fn read(bytes: &[u8], zones: &mut [ReadZone]) -> Result<(), ReadFault
     let text = String::from_utf8_lossy(bytes);
     let lines = (1..).zip(text.lines().map(str::trim));
     let mut lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
-    let fault = |(number, line): (usize, &str), expected: &str| ReadFault::Layout {
-        reason: format!(
-            "its neutral map, line {number}: `{}`, {expected} was expected",
-            excerpt(line)
-        )
-        .into(),
-        hint: HINT,
+    let fault = |(number, line): (usize, &str), expected: &str| {
+        let found = excerpt(line);
+        let reason = format!("its neutral map, line {number}: `{found}`, {expected} was expected");
+        ReadFault::from(reason).with_hint(HINT)
     };
     let first = lines.next().unwrap_or((1, ""));
     let count = zones.len();
@@ -153,10 +150,8 @@ pub(super) fn read(bytes: &[u8], zones: &mut [ReadZone]) -> Result<(), ReadFault
             return Err(fault(line, "a name, a block, a face and its four indices"));
         };
         // Faces at the ends of the span do not belong to the plane.
-        if zones
-            .get(on[0].wrapping_sub(1))
-            .is_some_and(|zone| (1..=6).contains(&on[1]) && zone.across == direction(on[1]))
-        {
+        let zone = zones.get(on[0].wrapping_sub(1));
+        if zone.is_some_and(|zone| direction(on[1]) == Some(zone.across)) {
             continue;
         }
         let on = segment(on, zones).ok_or_else(|| fault(line, "a face of a block of the mesh"))?;
@@ -193,8 +188,8 @@ fn patch(condition: &str) -> Patch {
 }
 
 /// The direction across a face: those of k, i and j follow each other.
-fn direction(face: usize) -> usize {
-    (face.wrapping_sub(1) / 2).wrapping_add(2) % 3
+fn direction(face: usize) -> Option<usize> {
+    (1..=6).contains(&face).then(|| ((face - 1) / 2 + 2) % 3)
 }
 
 /// The segment of a face by its block, its number, and the ranges of the next two indices; none where the plane of the mesh
@@ -202,10 +197,7 @@ fn direction(face: usize) -> usize {
 fn segment(numbers: &[usize], zones: &[ReadZone]) -> Option<Segment> {
     let block = numbers[0].checked_sub(1)?;
     let zone = zones.get(block)?;
-    let across = direction(numbers[1]);
-    if !(1..=6).contains(&numbers[1]) || across == zone.across {
-        return None;
-    }
+    let across = direction(numbers[1]).filter(|across| *across != zone.across)?;
     let along = 3 - across - zone.across;
     let range = if (across + 1) % 3 == along { &numbers[2..4] } else { &numbers[4..6] };
     let nodes = [range[0].checked_sub(1)?, range[1].checked_sub(1)?];

@@ -37,10 +37,8 @@ pub fn begins(bytes: &[u8]) -> bool {
 
 /// Shape and values of the bytes of a file. For tests.
 pub fn parsed(bytes: &[u8]) -> Result<(Vec<usize>, Vec<f64>), ReadFault> {
-    let wrong = |reason: &'static str| ReadFault::Layout {
-        reason: reason.into(),
-        hint: "write it by numpy.save(FILE, numpy.ascontiguousarray(array, dtype=\"<f8\"))",
-    };
+    let hint = "write it by numpy.save(FILE, numpy.ascontiguousarray(array, dtype=\"<f8\"))";
+    let wrong = |reason: &'static str| ReadFault::from(reason).with_hint(hint);
     let none = || wrong("no array of numpy");
     let rest = bytes.strip_prefix(MAGIC).ok_or_else(none)?;
     let (version, rest) = rest.split_first_chunk::<2>().ok_or_else(none)?;
@@ -76,12 +74,12 @@ pub fn parsed(bytes: &[u8]) -> Result<(Vec<usize>, Vec<f64>), ReadFault> {
 pub fn write(path: &Path, shape: &[usize], values: &[f64]) -> Result<(), IoError> {
     // A tuple of one ends with a comma.
     let lengths: Vec<String> = shape.iter().map(|length| format!("{length},")).collect();
-    let mut header =
+    let header =
         format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({}), }}", lengths.join(" "));
-    let before = MAGIC.len() + 4;
-    let whole = (before + header.len() + 1).next_multiple_of(ALIGNMENT);
-    header.extend(std::iter::repeat_n(' ', whole - before - header.len() - 1));
-    header.push('\n');
+    // All before the header and the end of its line.
+    let others = MAGIC.len() + 5;
+    let width = (others + header.len()).next_multiple_of(ALIGNMENT) - others;
+    let header = format!("{header:width$}\n");
     atomic::write(path, |out| {
         let length = (header.len() as u16).to_le_bytes();
         out.write_all(&[MAGIC, &[1, 0], &length, header.as_bytes()].concat())?;
