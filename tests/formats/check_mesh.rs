@@ -72,43 +72,31 @@ fn cells_of_a_wake_are_flat_and_faces_at_the_edge_off_the_lines_between_centres(
     assert_found(&found, &printed, 1e-3);
 }
 
-/// checkMesh printed " ***Max skewness = 12.8946301787, 4 highly skew faces detected", " ***High aspect ratio
-/// cells found, Max aspect ratio: 2713.54216417, number of cells 1292".
+/// checkMesh printed for the first " ***Max skewness = 12.8946301787, 4 highly skew faces detected", " ***High aspect
+/// ratio cells found, Max aspect ratio: 2713.54216417, number of cells 1292"; for half a grid " ***High aspect ratio
+/// cells found, Max aspect ratio: 29528.1581153, number of cells 864".
+///
+/// The last are by hand, and in agreement with checkMesh if the planes of symmetry are patches: rectangles of 0.3 × 1,
+/// each line of them shifted by 5. The 16 faces of the first and the last line have their middles 2.5 beside the
+/// centres, which are 0.5 away; 2.5/max(0.15, 0.4 · 0.5) = 12.5. The 24 faces between lines and the 28 between columns
+/// lean by atan 5 against the lines between centres.
 #[test]
-fn a_grid_by_a_formula_has_the_figures_to_all_digits() {
-    let span = Span { length: 0.001, cells: 2, sides: Sides::Symmetry };
-
-    let found = objections(&[&joukowski_grid(83, 61, 0.2)], Some(span));
-
-    let printed =
-        [(Measure::Skewness, 4, 12.894_630_178_7), (Measure::AspectRatio, 1292, 2_713.542_164_17)];
-    assert_found(&found, &printed, 1e-11);
-}
-
-/// checkMesh printed " ***High aspect ratio cells found, Max aspect ratio: 29528.1581153, number of cells
-/// 864".
-#[test]
-fn half_a_grid_has_cells_of_its_own() {
-    let span = Span { length: 1e-4, cells: 3, sides: Sides::Symmetry };
-
-    let found = objections(&[&half_grid(9, 41)], Some(span));
-
-    assert_found(&found, &[(Measure::AspectRatio, 864, 29_528.158_115_3)], 1e-11);
-}
-
-/// By hand, and in agreement with checkMesh if the planes of symmetry are patches: the 16 faces of the first
-/// and the last line have their middles 2.5 beside the centres, which are 0.5 away; 2.5/max(0.15, 0.4 · 0.5)
-/// = 12.5. The 24 faces between lines and the 28 between columns lean by atan 5 against the lines between
-/// centres.
-#[test]
-fn faces_of_the_rim_are_measured_against_their_normal() {
-    // Rectangles of 0.3 × 1, each line of them shifted by 5.
-    let mut grid = grid_from(9, 5, |i, j| [0.3 * i as f64 + 5.0 * j as f64, j as f64]);
-    grid.topology = Topology::Half(Symmetry::UpDown);
-
-    let found = objections(&[&grid], None);
-
-    let by_hand =
-        [(Measure::Skewness, 16, 12.5), (Measure::NonOrthogonality, 52, 5_f64.atan().to_degrees())];
-    assert_found(&found, &by_hand, 1e-12);
+fn grids_by_a_formula_have_the_figures_to_all_digits() {
+    use Measure::{AspectRatio, NonOrthogonality, Skewness};
+    let span = |length, cells| Some(Span { length, cells, sides: Sides::Symmetry });
+    let shifted = grid_from(9, 5, |i, j| [0.3 * i as f64 + 5.0 * j as f64, j as f64]);
+    let shifted = Grid { topology: Topology::Half(Symmetry::UpDown), ..shifted };
+    let slope = 5_f64.atan().to_degrees();
+    for (grid, span, printed, tolerance) in [
+        (
+            joukowski_grid(83, 61, 0.2),
+            span(0.001, 2),
+            &[(Skewness, 4, 12.894_630_178_7), (AspectRatio, 1292, 2_713.542_164_17)][..],
+            1e-11,
+        ),
+        (half_grid(9, 41), span(1e-4, 3), &[(AspectRatio, 864, 29_528.158_115_3)], 1e-11),
+        (shifted, None, &[(Skewness, 16, 12.5), (NonOrthogonality, 52, slope)], 1e-12),
+    ] {
+        assert_found(&objections(&[&grid], span), printed, tolerance);
+    }
 }

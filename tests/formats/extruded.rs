@@ -2,19 +2,17 @@
 
 #![allow(clippy::float_cmp, reason = "what is written is read back bit for bit")]
 
-use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
 use gridgen::formats::plot3d::{self, Axes, Flavour};
-use gridgen::formats::{Sides, Span, su2};
+use gridgen::formats::{Sides, Span};
 use gridgen::grid::Grid;
 use gridgen::grid::quality::{cell_area, cell_corners};
-use support::grids::{half_grid, joukowski_grid};
+use support::grids::joukowski_grid;
 
 use super::files::numbers;
 use super::text_of;
-use super::writers::su2_table;
 
 fn span(cells: usize, sides: Sides) -> Span {
     Span { length: 0.7, cells, sides }
@@ -43,61 +41,6 @@ fn the_planes_of_a_span_end_where_it_ends() {
 
     assert_eq!((span.planes(), span.z(0), span.z(7)), (8, 0.0, 0.7));
     assert!((span.z(3) - 0.3).abs() < 1e-15);
-}
-
-/// Every face of every cell is shared by two cells or listed by one marker. The markers' faces point out of
-/// the flow and enclose it.
-#[test]
-fn an_extruded_su2_mesh_is_closed() {
-    let o_grid = || joukowski_grid(17, 9, 0.1);
-    for (grid, columns, sides, names) in [
-        (o_grid(), 16, Sides::Symmetry, &["airfoil", "farfield", "symmetry"][..]),
-        (o_grid(), 16, Sides::Periodic, &["airfoil", "farfield", "back", "front"]),
-        (
-            half_grid(17, 9),
-            17,
-            Sides::Symmetry,
-            &["airfoil", "farfield", "symmetry", "back", "front"],
-        ),
-    ] {
-        let span = span(3, sides);
-        let text = text_of(|out| su2::write_to(out, &[&grid], Some(span)));
-        assert!(text.starts_with("NDIME= 3\n"));
-        let [cells, points] = ["NELEM", "NPOIN"].map(|name| su2_table(&text, name));
-        assert_eq!((cells.len(), points.len()), (16 * 8 * 3, columns * 9 * 4));
-        let mut lines = 4 + cells.len() + points.len();
-        let points: Vec<[f64; 3]> = points.iter().map(|line| [line[0], line[1], line[2]]).collect();
-        let mut open: HashMap<Vec<usize>, i32> = HashMap::new();
-        let mut meet = |mut face: Vec<usize>| {
-            face.sort_unstable();
-            *open.entry(face).or_default() += 1;
-        };
-        for cell in cells {
-            assert_eq!(cell[0], 12.0);
-            for face in
-                [[1, 2, 3, 4], [5, 6, 7, 8], [1, 2, 6, 5], [2, 3, 7, 6], [3, 4, 8, 7], [4, 1, 5, 8]]
-            {
-                meet(face.map(|k| cell[k] as usize).to_vec());
-            }
-        }
-        let found = text.lines().filter_map(|line| line.strip_prefix("MARKER_TAG= "));
-        assert_eq!(found.collect::<Vec<_>>(), names);
-        assert!(text.contains(&format!("\nNMARK= {}\n", names.len())));
-        let mut enclosed = 0.0;
-        for name in names {
-            let faces = su2_table(&text, &format!("MARKER_TAG= {name}\nMARKER_ELEMS"));
-            lines += 2 + faces.len();
-            for face in faces {
-                assert_eq!(face[0], 9.0);
-                let face: Vec<usize> = face[1..5].iter().map(|node| *node as usize).collect();
-                enclosed += cone(&face, &points) / 6.0;
-                meet(face);
-            }
-        }
-        assert!(open.values().all(|&times| times == 2), "a face is open or listed twice");
-        assert!((enclosed / (span.length * area(&grid)) - 1.0).abs() < 1e-9, "{enclosed}");
-        assert_eq!(text.lines().count(), lines);
-    }
 }
 
 /// The numbers of a list in an OpenFOAM file.

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use gridgen::files::WriteFault;
 use gridgen::formats::{
-    Compression, FORMATS, Format, Holds, MeshData, MeshFile, Settings, Sides, Span, vts,
+    Compression, FORMATS, Format, Holds, MeshData, MeshFile, Settings, Sides, Span, vtk, vts,
 };
 use gridgen::grid::Grid;
 use gridgen::grid::quality::{
@@ -98,6 +98,13 @@ fn each_bad_place_has_its_own_error() {
     assert!(matches!(create.fault, WriteFault::NotAFolder) && create.path == file, "{create:?}");
     assert_eq!(names_in(folder.path()), ["file"]);
 
+    // A refused write and a broken disk have errors of their own.
+    let path = folder.path().join("mesh.vts");
+    let fail = |kind| atomic::write(&path, |_| Err(io::Error::from(kind))).unwrap_err();
+    assert!(matches!(fail(io::ErrorKind::PermissionDenied).fault, WriteFault::Denied(_)));
+    assert!(matches!(fail(io::ErrorKind::ReadOnlyFilesystem).fault, WriteFault::Denied(_)));
+    assert!(matches!(fail(io::ErrorKind::BrokenPipe).fault, WriteFault::System(_)));
+
     let made = folder.path().join("output/wing");
     atomic::create_folder(&made).unwrap();
     assert_eq!(names_in(&made), Vec::<String>::new());
@@ -127,17 +134,6 @@ fn a_file_that_the_disk_takes_meanwhile_is_written_whole() {
     assert_eq!(ordered, [false, true, true, true, true]);
     assert_eq!((read.len(), &read[..7]), (5 * bytes.len(), &b"\x00\x01\x02abc\x06"[..]));
     assert!(read[bytes.len()..].chunks(bytes.len()).all(|part| part == bytes));
-}
-
-#[test]
-fn a_refused_write_is_told_from_a_broken_disk() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("mesh.vts");
-    let fail = |kind| atomic::write(&path, |_| Err(io::Error::from(kind))).unwrap_err();
-
-    assert!(matches!(fail(io::ErrorKind::PermissionDenied).fault, WriteFault::Denied(_)));
-    assert!(matches!(fail(io::ErrorKind::ReadOnlyFilesystem).fault, WriteFault::Denied(_)));
-    assert!(matches!(fail(io::ErrorKind::BrokenPipe).fault, WriteFault::System(_)));
 }
 
 /// The grid has more bytes than are compressed in one group, and its last block is shorter.
@@ -189,7 +185,7 @@ pub(super) fn read_appended(bytes: &[u8]) -> Vec<Vec<f64>> {
 }
 
 #[test]
-fn a_vts_file_returns_points_and_cell_measures_bit_for_bit() {
+fn vtk_files_return_points_and_cell_measures_bit_for_bit() {
     let grid = joukowski_grid(17, 9, 0.2);
     for span in [None, Some(Span { length: 0.7, cells: 3, sides: Sides::Symmetry })] {
         let bytes = written(|out| vts::write_to(out, &grid, span));
@@ -210,6 +206,18 @@ fn a_vts_file_returns_points_and_cell_measures_bit_for_bit() {
             assert_eq!(found, measure(&cell_corners(&grid, 3, 5)));
         }
         assert_eq!(arrays.len(), 4);
+        // A legacy file has the same numbers, big-endian.
+        let (points, cells) = (17 * 9 * z.len(), 16 * 8 * layers);
+        let big = |array: &[f64]| array.iter().flat_map(|n| n.to_be_bytes()).collect::<Vec<u8>>();
+        let head = "# vtk DataFile Version 3.0\ngrid of gridgen\nBINARY\nDATASET STRUCTURED_GRID\n";
+        let sizes = format!("DIMENSIONS 17 9 {}\nPOINTS {points} double\n", z.len());
+        let mut legacy = [head.as_bytes(), sizes.as_bytes(), &big(&arrays[0])].concat();
+        legacy.extend(format!("\nCELL_DATA {cells}\n").bytes());
+        for (name, array) in ["area", "skewness", "aspect_ratio"].into_iter().zip(&arrays[1..]) {
+            legacy.extend(format!("SCALARS {name} double 1\nLOOKUP_TABLE default\n").bytes());
+            legacy.extend([big(array), vec![b'\n']].concat());
+        }
+        assert!(written(|out| vtk::write_to(out, &grid, span)) == legacy);
     }
 }
 
@@ -318,10 +326,23 @@ fn files_of_a_grid_that_is_not_good_say_so() {
     }
 }
 
+/// The file of this name, which says whether the grid is good.
+fn drawn(grid: &Grid, name: &str) -> Vec<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    let wanted = name.replace(".failed", "");
+    write_files(folder.path(), grid, wanted == name, &[&wanted]);
+    fs::read(folder.path().join(name)).unwrap()
+}
+
+/// The text of a picture.
+fn svg(grid: &Grid, name: &str) -> String {
+    String::from_utf8(drawn(grid, name)).unwrap()
+}
+
 /// The frame of a PNG file and the bytes of its pixels.
-fn bitmap(path: &std::path::Path) -> (png::OutputInfo, Vec<u8>) {
-    let file = fs::File::open(path).unwrap();
-    let mut reader = png::Decoder::new(io::BufReader::new(file)).read_info().unwrap();
+fn bitmap(grid: &Grid, name: &str) -> (png::OutputInfo, Vec<u8>) {
+    let file = io::Cursor::new(drawn(grid, name));
+    let mut reader = png::Decoder::new(file).read_info().unwrap();
     let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
     let info = reader.next_frame(&mut pixels).unwrap();
     (info, pixels)
@@ -330,9 +351,7 @@ fn bitmap(path: &std::path::Path) -> (png::OutputInfo, Vec<u8>) {
 /// A map is painted without gaps: half a pixel of paper between two rectangles would make all channels light.
 #[test]
 fn maps_of_quality_have_no_stripes() {
-    let folder = tempfile::tempdir().unwrap();
-    write_files(folder.path(), &polar_grid(65, 33, 0.01, 1.2), true, &["quality.png"]);
-    let (info, pixels) = bitmap(&folder.path().join("quality.png"));
+    let (info, pixels) = bitmap(&polar_grid(65, 33, 0.01, 1.2), "quality.png");
     assert_eq!(info.color_type, png::ColorType::Rgb);
     // The upper middle of the first panel, above the body.
     let row = |y: usize| &pixels[3 * (y * info.width as usize + 300)..][..3 * 20];
@@ -356,11 +375,8 @@ fn polyline_points(svg: &str) -> Vec<[f64; 2]> {
 
 #[test]
 fn the_picture_of_a_large_grid_is_small_and_keeps_to_its_panels() {
-    let folder = tempfile::tempdir().unwrap();
+    let svg = svg(&joukowski_grid(769, 385, 0.2), "grid.svg");
 
-    write_files(folder.path(), &joukowski_grid(769, 385, 0.2), true, &["grid.svg"]);
-
-    let svg = fs::read_to_string(folder.path().join("grid.svg")).unwrap();
     assert!(svg.len() < 2_000_000, "{} bytes", svg.len());
     // Panels of 565 × 495 at (70, 125), (690, 125), (70, 680), (690, 680), in tenths of a pixel; a tick
     // extends 5 pixels out of them.
@@ -375,13 +391,8 @@ fn the_picture_of_a_large_grid_is_small_and_keeps_to_its_panels() {
 
 #[test]
 fn a_name_cannot_break_the_xml_of_a_picture() {
-    let folder = tempfile::tempdir().unwrap();
-
-    let kinds = ["grid.svg", "convergence.svg"];
-    write_files(folder.path(), &polar_grid(17, 9, 0.01, 1.2), true, &kinds);
-
-    for name in kinds {
-        let svg = fs::read_to_string(folder.path().join(name)).unwrap();
+    for name in ["grid.svg", "convergence.svg"] {
+        let svg = svg(&polar_grid(17, 9, 0.01, 1.2), name);
         assert!(svg.contains("a &lt;b&gt; &amp; c") && !svg.contains('\u{7}'));
         assert!(svg.trim_end().ends_with("</svg>"));
     }
@@ -389,15 +400,13 @@ fn a_name_cannot_break_the_xml_of_a_picture() {
 
 #[test]
 fn a_picture_marks_folded_cells_and_says_that_the_grid_is_not_good() {
-    let folder = tempfile::tempdir().unwrap();
     let mut grid = polar_grid(33, 17, 0.01, 1.2);
     let (a, b) = (grid.index(8, 4), grid.index(8, 5));
     grid.x.swap(a, b);
     grid.y.swap(a, b);
 
-    write_files(folder.path(), &grid, false, &["grid.svg"]);
+    let svg = svg(&grid, "grid.failed.svg");
 
-    let svg = fs::read_to_string(folder.path().join("grid.failed.svg")).unwrap();
     assert!(svg.contains("not a good grid") && svg.contains("folded cells"));
     // This is the colour of folded cells.
     assert!(svg.contains("fill=\"#FF8C00\""));
@@ -405,11 +414,8 @@ fn a_picture_marks_folded_cells_and_says_that_the_grid_is_not_good() {
 
 #[test]
 fn the_bitmap_shows_the_wall_in_its_colour() {
-    let folder = tempfile::tempdir().unwrap();
+    let (info, pixels) = bitmap(&polar_grid(65, 33, 0.01, 1.2), "grid.png");
 
-    write_files(folder.path(), &polar_grid(65, 33, 0.01, 1.2), true, &["grid.png"]);
-
-    let (info, pixels) = bitmap(&folder.path().join("grid.png"));
     // Four units of the figure, which has 1280 x 1200, are five bitmap pixels.
     assert_eq!((info.width, info.height), (1600, 1500));
     let count = |colour: [u8; 3]| pixels.chunks_exact(3).filter(|p| **p == colour).count();

@@ -227,14 +227,22 @@ fn lattice_places<const N: usize>(text: &str) -> Vec<[usize; N]> {
     text.split(' ').map(digits).collect()
 }
 
+/// Corners of a cell or a side of this order, and the nodes along each of its sides.
+fn sides(nodes: &[usize], order: usize) -> Vec<Vec<usize>> {
+    let inner = |side: usize| nodes[4 + side * (order - 1)..4 + (side + 1) * (order - 1)].to_vec();
+    let side = |k: usize| [vec![nodes[k]], inner(k), vec![nodes[(k + 1) % 4]]].concat();
+    (0..4).map(side).collect()
+}
+
 #[test]
-fn the_nodes_of_curved_cells_equal_those_of_the_grid_and_occur_once() {
+fn curved_cells_have_the_nodes_of_the_grid_once_and_sides_inside_or_in_one_group() {
     for grid in grids() {
         for order in 1..=4 {
             let mesh = read(&grid, None, order);
 
             let columns = (grid.ni - 1) / order;
-            for (k, nodes) in mesh.cells().elements.iter().enumerate() {
+            let cells = &mesh.cells().elements;
+            for (k, nodes) in cells.iter().enumerate() {
                 let [i, j] = [k % columns, k / columns].map(|at| at * order);
                 let places = lattice_places(QUADRANGLES[order - 1].1);
                 for ([a, b], node) in places.into_iter().zip(nodes) {
@@ -244,28 +252,10 @@ fn the_nodes_of_curved_cells_equal_those_of_the_grid_and_occur_once() {
             let points: BTreeSet<_> =
                 mesh.nodes.values().map(|place| place.map(f64::to_bits)).collect();
             assert_eq!(points.len(), mesh.nodes.len(), "a point is there twice");
-            let used: BTreeSet<_> = mesh.cells().elements.iter().flatten().collect();
+            let used: BTreeSet<_> = cells.iter().flatten().collect();
             assert_eq!(used.len(), mesh.nodes.len(), "a node belongs to no cell");
-        }
-    }
-}
-
-/// Corners of a cell or a side of this order, and the nodes along each of its sides.
-fn sides(nodes: &[usize], order: usize) -> Vec<Vec<usize>> {
-    let inner = |side: usize| nodes[4 + side * (order - 1)..4 + (side + 1) * (order - 1)].to_vec();
-    let side = |k: usize| [vec![nodes[k]], inner(k), vec![nodes[(k + 1) % 4]]].concat();
-    (0..4).map(side).collect()
-}
-
-#[test]
-fn every_side_of_a_curved_cell_is_inside_or_in_one_group_with_the_same_nodes() {
-    for grid in grids() {
-        for order in 1..=4 {
-            let mesh = read(&grid, None, order);
-
-            let cells = mesh.cells().elements.iter();
             let mut open: BTreeSet<Vec<usize>> =
-                cells.flat_map(|nodes| sides(nodes, order)).collect();
+                cells.iter().flat_map(|nodes| sides(nodes, order)).collect();
             let all = open.clone();
             // Sides that another cell has in the opposite direction are interior.
             open.retain(|side| !all.contains(&side.iter().rev().copied().collect::<Vec<_>>()));

@@ -5,7 +5,7 @@ use gridgen::grid::quality::cell_corners;
 use gridgen::report::plot::axes::{PlotPanel, Ticks};
 use gridgen::report::plot::clip::{Window, simplify};
 use gridgen::report::plot::quality::{BANDS, Map, SQUARE, decades, label, painted};
-use gridgen::report::plot::raster::Raster;
+use gridgen::report::plot::raster::{Raster, Rectangle};
 use gridgen::report::plot::{airfoil, compared};
 use support::grids::joukowski_grid;
 
@@ -75,31 +75,42 @@ fn bands_are_ordered_from_good_to_bad() {
     );
 }
 
-fn raster() -> Raster<1> {
+/// The areas of bands that polygons with their bands cover in four by three squares from (10, 20).
+///
+/// A cell covers the squares whose centres it contains, a folded one what its sides enclose. The worst cell of a
+/// square is visible at any thickness. Cells outside or broken paint nothing.
+#[test]
+fn cells_cover_squares_by_their_centres_and_the_worst_is_visible() {
     let frame = Window { low: [10.0, 20.0], high: [14.0, 23.0] };
-    Raster::over(&PlotPanel { frame, window: frame }, 1.0)
-}
-
-#[test]
-fn a_cell_covers_the_squares_whose_centres_it_contains() {
-    let mut raster = raster();
-
-    raster.paint(&[[10.0, 20.0], [12.0, 20.0], [12.0, 22.0], [10.0, 22.0]], [2]);
-
-    let areas = raster.areas(0, 3, [10.0, 20.0]);
-    assert_eq!(areas, [vec![], vec![[[10.0, 20.0], [12.0, 22.0]]], vec![]]);
-}
-
-#[test]
-fn a_folded_cell_covers_what_its_sides_enclose() {
-    let mut raster = raster();
-
-    raster.paint(&[[10.0, 20.0], [14.0, 23.0], [14.0, 20.0], [10.0, 23.0]], [1]);
-
     let square = |x: f64, y: f64| [[x, y], [x + 1.0, y + 1.0]];
-    let row = [[10.0, 21.0], [14.0, 22.0]];
-    let ends = [square(10.0, 20.0), square(13.0, 20.0), square(10.0, 22.0), square(13.0, 22.0)];
-    assert_eq!(raster.areas(0, 1, [10.0, 20.0]), [[ends[0], ends[1], row, ends[2], ends[3]]]);
+    let quadrangle = |[[a, b], [c, d]]: Rectangle| [[a, b], [c, b], [c, d], [a, d]];
+    let whole = quadrangle([[10.0, 20.0], [14.0, 23.0]]);
+    let folded = [[10.0, 20.0], [14.0, 23.0], [14.0, 20.0], [10.0, 23.0]];
+    let of_folded = [
+        square(10.0, 20.0),
+        square(13.0, 20.0),
+        [[10.0, 21.0], [14.0, 22.0]],
+        square(10.0, 22.0),
+        square(13.0, 22.0),
+    ];
+    let corner = [[10.0, 20.0], [12.0, 22.0]];
+    let flat = quadrangle([[12.1, 22.1], [12.9, 22.11]]);
+    let outside = quadrangle([[30.0, 20.0], [31.0, 21.0]]);
+    let beside = [[[10.0, 20.0], [14.0, 22.0]], [[10.0, 22.0], [12.0, 23.0]], square(13.0, 22.0)];
+    for (cells, expected) in [
+        (vec![(quadrangle(corner), 2)], [vec![], vec![corner], vec![]]),
+        (vec![(folded, 1)], [of_folded.to_vec(), vec![], vec![]]),
+        (vec![(flat, 3), (whole, 1)], [beside.to_vec(), vec![], vec![square(12.0, 22.0)]]),
+        (vec![(outside, 1), ([[f64::NAN; 2]; 4], 1)], [vec![], vec![], vec![]]),
+    ] {
+        let mut raster = Raster::<1>::over(&PlotPanel { frame, window: frame }, 1.0);
+
+        for (cell, band) in &cells {
+            raster.paint(cell, [*band]);
+        }
+
+        assert_eq!(raster.areas(0, 3, frame.low), expected);
+    }
 }
 
 #[test]
@@ -138,26 +149,6 @@ fn a_grid_is_painted_as_its_cells_one_by_one() {
         let [whole, parts] = [&cells, &painted].map(|raster| raster.areas(measure, 10, frame.low));
         assert!(whole == parts && !whole[0].is_empty(), "measure {measure}");
     }
-}
-
-#[test]
-fn the_worst_cell_of_a_square_is_visible_at_any_thickness() {
-    let mut raster = raster();
-
-    raster.paint(&[[12.1, 22.1], [12.9, 22.1], [12.9, 22.11], [12.1, 22.11]], [3]);
-    raster.paint(&[[10.0, 20.0], [14.0, 20.0], [14.0, 23.0], [10.0, 23.0]], [1]);
-
-    assert_eq!(raster.areas(0, 3, [10.0, 20.0])[2], [[[12.0, 22.0], [13.0, 23.0]]]);
-}
-
-#[test]
-fn cells_outside_or_broken_paint_nothing() {
-    let mut raster = raster();
-
-    raster.paint(&[[30.0, 20.0], [31.0, 20.0], [31.0, 21.0], [30.0, 21.0]], [1]);
-    raster.paint(&[[f64::NAN; 2]; 4], [1]);
-
-    assert!(raster.areas(0, 1, [10.0, 20.0])[0].is_empty());
 }
 
 /// Each thread draws rows of its own.

@@ -2,15 +2,14 @@
 
 #![allow(clippy::float_cmp, reason = "what is written is read back bit for bit")]
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use gridgen::formats::plot3d::{
-    self, Axes, ByteOrder, Encoding, Flavour, NumberPrecision,
-};
-use gridgen::formats::{MeshData, Sides, Span, nmf, openfoam, su2, vtk};
-use gridgen::grid::quality::{cell_area, cell_aspect_ratio, cell_corners, cell_skewness};
+use gridgen::formats::plot3d::{self, Axes, ByteOrder, Encoding, Flavour, NumberPrecision};
+use gridgen::formats::{MeshData, Sides, Span, nmf, openfoam, su2};
+use gridgen::grid::quality::{cell_area, cell_corners};
 use gridgen::grid::{Grid, Symmetry, Topology};
 use support::grids::{half_grid, joukowski_grid, parabolic_grid};
 
@@ -36,118 +35,69 @@ fn flavours() -> Vec<Flavour> {
     (0..3 * 32).map(flavour).collect()
 }
 
-/// Planes of points of a grid that is not extruded.
-fn planes(flavour: Flavour) -> usize {
-    usize::from(flavour.dimensions) - 1
-}
-
-/// Reads numbers from the front of a binary file.
-struct Binary<'a> {
-    bytes: &'a [u8],
-    flavour: Flavour,
-}
-
-impl Binary<'_> {
-    fn take<const N: usize>(&mut self) -> [u8; N] {
-        let (number, rest) = self.bytes.split_at(N);
-        self.bytes = rest;
-        let mut number: [u8; N] = number.try_into().unwrap();
-        if self.flavour.byte_order == ByteOrder::Big {
-            number.reverse();
-        }
-        number
-    }
-
-    fn integer(&mut self) -> usize {
-        i32::from_le_bytes(self.take()) as usize
-    }
-
-    fn real(&mut self) -> f64 {
-        match self.flavour.precision {
-            NumberPrecision::Single => f64::from(f32::from_le_bytes(self.take())),
-            NumberPrecision::Double => f64::from_le_bytes(self.take()),
-        }
-    }
-
-    /// Reads a length before or after a record.
-    fn mark(&mut self) -> usize {
-        if self.flavour.encoding == Encoding::Fortran { self.integer() } else { 0 }
+/// A number in text: Rust's own formatting is exact and gives the expected characters, 17 or 9 digits, and no
+/// exponent of Fortran's.
+fn word(x: f64, precision: NumberPrecision) -> String {
+    match precision {
+        NumberPrecision::Single => format!("{:.8E}", x as f32),
+        NumberPrecision::Double => format!("{x:.16E}"),
     }
 }
 
-/// The integers of the header, the coordinates, and the IBLANK numbers of a file.
-fn read_plot3d(bytes: &[u8], flavour: Flavour) -> (Vec<usize>, Vec<f64>, Vec<usize>) {
-    let heads = usize::from(flavour.block_count) + planes(flavour) + 1;
-    if flavour.encoding == Encoding::Text {
-        let words: Vec<&str> = std::str::from_utf8(bytes).unwrap().split_whitespace().collect();
-        let (head, rest) = words.split_at(heads);
-        let reals = rest.iter().position(|w| !w.contains('E')).unwrap_or(rest.len());
-        return (
-            head.iter().map(|word| word.parse().unwrap()).collect(),
-            rest[..reals].iter().map(|word| word.parse().unwrap()).collect(),
-            rest[reals..].iter().map(|word| word.parse().unwrap()).collect(),
-        );
+/// The bytes of a number in this order.
+fn ordered<const N: usize>(order: ByteOrder, mut bytes: [u8; N]) -> Vec<u8> {
+    if order == ByteOrder::Big {
+        bytes.reverse();
     }
-    let mut file = Binary { bytes, flavour };
-    let mut head = Vec::new();
-    let mut records = vec![planes(flavour) + 1];
-    if flavour.block_count {
-        records.insert(0, 1);
-    }
-    for length in records {
-        let (before, start) = (file.mark(), file.bytes.len());
-        head.extend((0..length).map(|_| file.integer()));
-        let read = start - file.bytes.len();
-        let after = file.mark();
-        assert!(flavour.encoding == Encoding::Stream || [before, after] == [read; 2]);
-    }
-    let size = &head[usize::from(flavour.block_count)..];
-    let points: usize = size.iter().product();
-    let (before, start) = (file.mark(), file.bytes.len());
-    let coordinates = (0..points * size.len()).map(|_| file.real()).collect();
-    let blanks = if flavour.blanking { points } else { 0 };
-    let blanking = (0..blanks).map(|_| file.integer()).collect();
-    let read = start - file.bytes.len();
-    let after = file.mark();
-    assert!(flavour.encoding == Encoding::Stream || [before, after] == [read; 2]);
-    assert!(file.bytes.is_empty(), "{flavour:?}: {} bytes more", file.bytes.len());
-    (head, coordinates, blanking)
+    bytes.to_vec()
 }
 
 #[test]
-fn every_flavour_of_plot3d_returns_the_grid_bit_for_bit() {
+fn every_flavour_of_plot3d_has_the_grid_bit_for_bit() {
     let grid = grid();
     let points = grid.ni * grid.nj;
 
     for flavour in flavours() {
+        let Flavour { precision, byte_order: order, .. } = flavour;
         let bytes = written(|out| plot3d::write_to(out, &[&grid], None, flavour));
-        let (head, coordinates, blanking) = read_plot3d(&bytes, flavour);
 
-        let stored = |numbers: &[f64]| -> Vec<f64> {
-            match flavour.precision {
-                NumberPrecision::Single => numbers.iter().map(|&n| f64::from(n as f32)).collect(),
-                NumberPrecision::Double => numbers.to_vec(),
-            }
-        };
-        let planes = planes(flavour);
-        let mut expected =
-            [stored(&grid.x).repeat(planes), stored(&grid.y).repeat(planes)].concat();
+        // A grid that is not extruded has planes at z = 0 and 1.
+        let planes = usize::from(flavour.dimensions) - 1;
+        let mut reals = [grid.x.repeat(planes), grid.y.repeat(planes)].concat();
         let mut size = vec![grid.ni, grid.nj];
-        if flavour.dimensions == Dimensions::Three {
-            expected.extend([vec![0.0; points], vec![1.0; points]].concat());
+        if planes == 2 {
+            reals.extend([vec![0.0; points], vec![1.0; points]].concat());
             size.push(2);
         }
-        if flavour.block_count {
-            size.insert(0, 1);
+        let heads = if flavour.block_count { vec![vec![1], size] } else { vec![size] };
+        let blanks = vec![1; if flavour.blanking { points * planes } else { 0 }];
+        if flavour.encoding == Encoding::Text {
+            let integers = |all: Vec<usize>| all.into_iter().map(|n| n.to_string());
+            let reals = reals.iter().map(|x| word(*x, precision));
+            let words = integers(heads.concat()).chain(reals).chain(integers(blanks));
+            let text = String::from_utf8(bytes).unwrap();
+            assert!(text.split_whitespace().eq(words), "{flavour:?}");
+            continue;
         }
-        // Numbers in single-precision text are compared in single precision.
-        assert!(head == size && stored(&coordinates) == expected, "{flavour:?}");
-        let blanks = if flavour.blanking { points * planes } else { 0 };
-        assert_eq!(blanking, vec![1; blanks], "{flavour:?}");
+        let integer = |n: usize| ordered(order, (n as u32).to_le_bytes());
+        let real = |x: f64| match precision {
+            NumberPrecision::Single => ordered(order, (x as f32).to_le_bytes()),
+            NumberPrecision::Double => ordered(order, x.to_le_bytes()),
+        };
+        // A length stands before and after a record of Fortran.
+        let marked = flavour.encoding == Encoding::Fortran;
+        let record = |contents: Vec<u8>| {
+            let mark = if marked { integer(contents.len()) } else { Vec::new() };
+            [&mark[..], &contents, &mark].concat()
+        };
+        let integers = |all: Vec<usize>| all.into_iter().flat_map(integer).collect::<Vec<u8>>();
+        let mut records: Vec<_> = heads.into_iter().map(integers).map(record).collect();
+        let reals: Vec<u8> = reals.into_iter().flat_map(real).collect();
+        records.push(record([reals, integers(blanks)].concat()));
+        assert!(bytes == records.concat(), "{flavour:?}");
     }
 }
 
-/// Rust's own formatting is exact and gives the expected characters: 17 or 9 digits, and no exponent of Fortran's.
 #[test]
 fn numbers_as_text_are_rounded_to_nearest_even() {
     let ties = (0..60).flat_map(|k| [1.0, 3.0, 12345.0].map(|m| m * 0.5_f64.powi(k)));
@@ -175,12 +125,8 @@ fn numbers_as_text_are_rounded_to_nearest_even() {
 
         assert!(text.lines().all(|line| line.len() <= 80));
         let words = text.split_whitespace().skip(2);
-        let expected = grid.x.iter().map(|x| match precision {
-            NumberPrecision::Single => format!("{:.8E}", *x as f32),
-            NumberPrecision::Double => format!("{x:.16E}"),
-        });
-        for (word, expected) in words.zip(expected) {
-            assert_eq!(word, expected);
+        for (found, x) in words.zip(&grid.x) {
+            assert_eq!(found, word(*x, precision));
         }
     }
 }
@@ -214,34 +160,6 @@ fn a_long_record_is_split_and_marked_by_the_signs_of_its_lengths() {
     assert_eq!(record(&[7, 8, 9], 3), [0, 0, 0, 3, 7, 8, 9, 0, 0, 0, 3]);
 }
 
-#[test]
-fn a_legacy_vtk_file_returns_points_and_cell_measures_bit_for_bit() {
-    let grid = grid();
-
-    let bytes = written(|out| vtk::write_to(out, &grid, None));
-
-    let reals = |after: &str, count: usize| -> Vec<f64> {
-        let mark = after.as_bytes();
-        let at = bytes.windows(mark.len()).position(|w| w == mark).unwrap() + mark.len();
-        bytes[at..at + 8 * count]
-            .chunks_exact(8)
-            .map(|b| f64::from_be_bytes(b.try_into().unwrap()))
-            .collect()
-    };
-    let (points, cells) = (83 * 61, 82 * 60);
-    let expected: Vec<f64> = (0..points).flat_map(|k| [grid.x[k], grid.y[k], 0.0]).collect();
-    assert_eq!(reals("DIMENSIONS 83 61 1\nPOINTS 5063 double\n", 3 * points), expected);
-    for (name, measure) in [
-        ("area", cell_area as fn(&_) -> f64),
-        ("skewness", cell_skewness),
-        ("aspect_ratio", cell_aspect_ratio),
-    ] {
-        let head = format!("SCALARS {name} double 1\nLOOKUP_TABLE default\n");
-        // Cell (3, 55), with i fastest.
-        assert_eq!(reals(&head, cells)[55 * 82 + 3], measure(&cell_corners(&grid, 3, 55)));
-    }
-}
-
 /// An O-grid, a C-grid, and half an O-grid.
 fn all() -> [Grid; 3] {
     [grid(), parabolic_grid(83, 61, 20), half_grid(42, 61)]
@@ -258,16 +176,25 @@ fn welded_points(grid: &Grid) -> Vec<[f64; 2]> {
     (0..grid.nj).flat_map(|j| (0..nodes(j)).map(move |i| grid.point(i, j))).collect()
 }
 
-/// Markers and their edges: the body, the far field with the outflow, the plane of symmetry.
-fn boundary_edges(grid: &Grid) -> Vec<(&'static str, usize)> {
+/// Markers and their edges or faces: the body, the far field with the outflow, planes of symmetry, and ends of a span.
+fn boundary(grid: &Grid, span: Option<Span>) -> Vec<(&'static str, usize)> {
     let (around, ends) = (grid.ni - 1, 2 * (grid.nj - 1));
-    match grid.topology {
+    let mut markers = match grid.topology {
         Topology::C { wake } => vec![("airfoil", around - 2 * wake), ("farfield", around + ends)],
         Topology::Half(_) => {
             vec![("airfoil", around), ("farfield", around), ("symmetry", ends)]
         }
         _ => vec![("airfoil", around), ("farfield", around)],
+    };
+    let Some(Span { cells, sides, .. }) = span else { return markers };
+    for (_, count) in &mut markers {
+        *count *= cells;
     }
+    match sides {
+        Sides::Symmetry if markers.len() == 2 => markers.push(("symmetry", 2 * grid.cells())),
+        _ => markers.extend([("back", grid.cells()), ("front", grid.cells())]),
+    }
+    markers
 }
 
 /// Twice the signed area of a polygon.
@@ -281,7 +208,7 @@ fn turn(polygon: &[[f64; 2]]) -> f64 {
 }
 
 /// The lines after `name= count` of an SU2 mesh, as numbers.
-pub(super) fn su2_table(text: &str, name: &str) -> Vec<Vec<f64>> {
+fn su2_table(text: &str, name: &str) -> Vec<Vec<f64>> {
     let (_, rest) = text.split_once(&format!("{name}= ")).unwrap();
     let mut lines = rest.lines();
     let count: usize = lines.next().unwrap().parse().unwrap();
@@ -289,40 +216,76 @@ pub(super) fn su2_table(text: &str, name: &str) -> Vec<Vec<f64>> {
     lines.take(count).map(numbers).collect()
 }
 
-#[test]
-fn an_su2_mesh_has_welded_counter_clockwise_cells_and_its_boundary_in_markers() {
-    for grid in &all() {
-        let text = text_of(|out| su2::write_to(out, &[grid], None));
+/// The nodes of a face in its sense, from the smallest on; those of an edge as they are.
+fn ring(mut face: Vec<usize>) -> Vec<usize> {
+    let first = (0..face.len()).min_by_key(|k| face[*k]).filter(|_| face.len() > 2);
+    face.rotate_left(first.unwrap_or(0));
+    face
+}
 
-        let points: Vec<[f64; 2]> =
-            su2_table(&text, "NPOIN").iter().map(|line| [line[0], line[1]]).collect();
-        assert_eq!(points, welded_points(grid));
-        let cells = su2_table(&text, "NELEM");
-        assert_eq!(cells.len(), grid.cells());
-        let mut edges = std::collections::BTreeSet::new();
-        for cell in &cells {
-            let nodes: Vec<usize> = cell[1..5].iter().map(|&node| node as usize).collect();
-            let corners: Vec<_> = nodes.iter().map(|&node| points[node]).collect();
-            assert!(cell[0] == 9.0 && turn(&corners) > 0.0);
-            for k in 0..4 {
-                edges.insert((nodes[k], nodes[(k + 1) % 4]));
-            }
+#[test]
+fn an_su2_mesh_is_welded_and_closed_by_its_markers() {
+    let span = |sides| Some(Span { length: 0.7, cells: 3, sides });
+    for grid in all() {
+        for span in [None, span(Sides::Symmetry), span(Sides::Periodic)] {
+            assert_su2(&grid, span);
         }
-        // Edges that no other cell has in the opposite direction form the boundary.
-        let cells = edges.clone();
-        edges.retain(|(a, b)| !cells.contains(&(*b, *a)));
-        let markers = boundary_edges(grid);
-        assert!(text.contains(&format!("\nNMARK= {}\n", markers.len())));
-        for (marker, count) in markers {
-            let table = su2_table(&text, &format!("MARKER_TAG= {marker}\nMARKER_ELEMS"));
-            assert_eq!(table.len(), count);
-            for line in table {
-                let edge = (line[1] as usize, line[2] as usize);
-                assert!(line[0] == 3.0 && edges.remove(&edge), "{marker} {edge:?}");
-            }
-        }
-        assert!(edges.is_empty(), "without a marker: {edges:?}");
     }
+}
+
+fn assert_su2(grid: &Grid, span: Option<Span>) {
+    let text = text_of(|out| su2::write_to(out, &[grid], span));
+
+    let (plane, layers) = (welded_points(grid), span.map_or(1, |span| span.cells));
+    let points = su2_table(&text, "NPOIN");
+    let z = span.map_or(vec![None], |span| (0..=layers).map(|k| Some(span.z(k))).collect());
+    let expected =
+        z.iter().flat_map(|z| plane.iter().map(move |at| [&at[..], z.as_slice()].concat()));
+    assert!(points.iter().map(|line| line[..line.len() - 1].to_vec()).eq(expected));
+    let cells = su2_table(&text, "NELEM");
+    assert_eq!(cells.len(), grid.cells() * layers);
+    // The sides of cells with their normals outward, and the numbers of SU2 for both.
+    let (sides, kinds): (&[&[usize]], _) = match span {
+        None => (&[&[1, 2], &[2, 3], &[3, 4], &[4, 1]], [3.0, 9.0]),
+        Some(_) => (
+            &[
+                &[4, 3, 2, 1],
+                &[5, 6, 7, 8],
+                &[1, 2, 6, 5],
+                &[2, 3, 7, 6],
+                &[3, 4, 8, 7],
+                &[4, 1, 5, 8],
+            ],
+            [9.0, 12.0],
+        ),
+    };
+    let mut open = HashSet::new();
+    for (k, cell) in cells.iter().enumerate() {
+        let corners = [1, 2, 3, 4].map(|corner| plane[cell[corner] as usize % plane.len()]);
+        let [i, j] = [k % grid.cells() % (grid.ni - 1), k % grid.cells() / (grid.ni - 1)];
+        let area = cell_area(&cell_corners(grid, i, j));
+        assert!(cell[0] == kinds[1] && (turn(&corners) / 2.0 - area).abs() < 1e-12, "({i}, {j})");
+        for side in sides {
+            assert!(open.insert(ring(side.iter().map(|k| cell[*k] as usize).collect())));
+        }
+    }
+    // Sides that no other cell has in the opposite sense form the boundary.
+    let all = open.clone();
+    open.retain(|side| !all.contains(&ring(side.iter().rev().copied().collect())));
+    let markers = boundary(grid, span);
+    let mut lines = 4 + cells.len() + points.len();
+    assert!(text.contains(&format!("\nNMARK= {}\n", markers.len())));
+    for (marker, count) in markers {
+        let table = su2_table(&text, &format!("MARKER_TAG= {marker}\nMARKER_ELEMS"));
+        assert_eq!(table.len(), count, "{marker}");
+        lines += 2 + count;
+        for line in table {
+            let side = line[1..=sides[0].len()].iter().map(|node| *node as usize).collect();
+            assert!(line[0] == kinds[0] && open.remove(&ring(side)), "{marker} {line:?}");
+        }
+    }
+    assert!(open.is_empty(), "without a marker: {open:?}");
+    assert_eq!(text.lines().count(), lines);
 }
 
 /// The `count` patches of a mesh, with single blanks between words.
@@ -484,85 +447,66 @@ fn the_script_of_an_openfoam_case_can_be_run_and_is_kept() {
     assert_eq!(fs::read_to_string(&script).unwrap(), "mine");
 }
 
+/// The rows of neutral maps without comments and extra blanks, parted by `;`.
+///
+/// Faces 1 and 2 are k = 1 and k = nk over (i, j), faces 3 and 4 are i over (j, k), faces 5 and 6 are j over (k, i).
+/// With FUN3D's axes j and k change places, and z points upward. Points 1 to 4 of the first line of the C-grid are the
+/// cut up to the edge; 14 to 17 are the same points in reverse order. On half a grid nothing is one-to-one.
 #[test]
-fn the_neutral_map_names_all_six_faces() {
-    let rows = nmf_rows(&joukowski_grid(17, 9, 0.1), None, Axes::Ijk);
-
-    // Faces 1 and 2 are k = 1 and k = nk over (i, j), faces 3 and 4 are i over (j, k), faces 5 and 6 are j
-    // over (k, i).
-    assert_eq!(
-        rows,
-        [
-            "1",
-            "1 17 9 2",
-            "SYMMETRY-Z 1 1 1 17 1 9",
-            "SYMMETRY-Z 1 2 1 17 1 9",
-            "VISCOUS 1 5 1 2 1 17",
-            "FARFIELD 1 6 1 2 1 17",
-            "ONE_TO_ONE 1 3 1 9 1 2 1 4 1 9 1 2 FALSE",
-        ]
-    );
-}
-
-#[test]
-fn the_neutral_map_of_a_c_grid_ties_the_two_sides_of_the_cut() {
-    let rows = nmf_rows(&parabolic_grid(17, 9, 3), None, Axes::Ijk);
-
-    // Points 1 to 4 of the line are the cut up to the edge; 14 to 17 are the same points in reverse order.
-    assert_eq!(
-        rows[2..],
-        [
-            "SYMMETRY-Z 1 1 1 17 1 9",
-            "SYMMETRY-Z 1 2 1 17 1 9",
-            "FARFIELD 1 3 1 9 1 2",
-            "FARFIELD 1 4 1 9 1 2",
-            "VISCOUS 1 5 1 2 4 14",
-            "FARFIELD 1 6 1 2 1 17",
-            "ONE_TO_ONE 1 5 1 2 1 4 1 5 1 2 17 14 FALSE",
-        ]
-    );
-}
-
-#[test]
-fn the_neutral_map_of_half_a_grid_has_its_plane_of_symmetry() {
+fn the_neutral_map_names_all_six_faces_and_ties_seam_and_cut() {
     let up_down = half_grid(17, 9);
     let left_right = Grid { topology: Topology::Half(Symmetry::LeftRight), ..up_down.clone() };
+    let two = Span { length: 0.7, cells: 2, sides: Sides::Symmetry };
+    for (grid, span, axes, expected) in [
+        (
+            joukowski_grid(17, 9, 0.1),
+            None,
+            Axes::Ijk,
+            "1; 1 17 9 2; SYMMETRY-Z 1 1 1 17 1 9; SYMMETRY-Z 1 2 1 17 1 9; VISCOUS 1 5 1 2 1 17; \
+             FARFIELD 1 6 1 2 1 17; ONE_TO_ONE 1 3 1 9 1 2 1 4 1 9 1 2 FALSE",
+        ),
+        (
+            parabolic_grid(17, 9, 3),
+            None,
+            Axes::Ijk,
+            "1; 1 17 9 2; SYMMETRY-Z 1 1 1 17 1 9; SYMMETRY-Z 1 2 1 17 1 9; FARFIELD 1 3 1 9 1 2; \
+             FARFIELD 1 4 1 9 1 2; VISCOUS 1 5 1 2 4 14; FARFIELD 1 6 1 2 1 17; \
+             ONE_TO_ONE 1 5 1 2 1 4 1 5 1 2 17 14 FALSE",
+        ),
+        (
+            up_down.clone(),
+            None,
+            Axes::Ijk,
+            "1; 1 17 9 2; SYMMETRY-Z 1 1 1 17 1 9; SYMMETRY-Z 1 2 1 17 1 9; SYMMETRY-Y 1 3 1 9 1 2; \
+             SYMMETRY-Y 1 4 1 9 1 2; VISCOUS 1 5 1 2 1 17; FARFIELD 1 6 1 2 1 17",
+        ),
+        (
+            left_right,
+            None,
+            Axes::Ijk,
+            "1; 1 17 9 2; SYMMETRY-Z 1 1 1 17 1 9; SYMMETRY-Z 1 2 1 17 1 9; SYMMETRY-X 1 3 1 9 1 2; \
+             SYMMETRY-X 1 4 1 9 1 2; VISCOUS 1 5 1 2 1 17; FARFIELD 1 6 1 2 1 17",
+        ),
+        (
+            up_down,
+            None,
+            Axes::Fun3d,
+            "1; 1 17 2 9; symmetry_y 1 5 1 9 1 17; symmetry_y 1 6 1 9 1 17; symmetry_z 1 3 1 2 1 9; \
+             symmetry_z 1 4 1 2 1 9; viscous_solid 1 1 1 17 1 2; farfield_riem 1 2 1 17 1 2",
+        ),
+        (
+            joukowski_grid(17, 9, 0.1),
+            Some(two),
+            Axes::Fun3d,
+            "1; 1 17 3 9; symmetry_y 1 5 1 9 1 17; symmetry_y 1 6 1 9 1 17; \
+             viscous_solid 1 1 1 17 1 3; farfield_riem 1 2 1 17 1 3; \
+             ONE_TO_ONE 1 3 1 3 1 9 1 4 1 3 1 9 FALSE",
+        ),
+    ] {
+        let text = text_of(|out| nmf::write_to(out, &[&grid], span, axes));
 
-    let ends = |grid: &Grid, axes| -> Vec<String> {
-        let rows = nmf_rows(grid, None, axes).into_iter().skip(2);
-        rows.filter(|row| row.contains(" 1 9 1 2") || row.contains(" 1 2 1 9")).collect()
-    };
-
-    assert_eq!(ends(&up_down, Axes::Ijk), ["SYMMETRY-Y 1 3 1 9 1 2", "SYMMETRY-Y 1 4 1 9 1 2"]);
-    assert_eq!(ends(&left_right, Axes::Ijk), ["SYMMETRY-X 1 3 1 9 1 2", "SYMMETRY-X 1 4 1 9 1 2"]);
-    // With FUN3D's axes z points upward.
-    assert_eq!(ends(&up_down, Axes::Fun3d), ["symmetry_z 1 3 1 2 1 9", "symmetry_z 1 4 1 2 1 9"]);
-    assert_eq!(nmf_rows(&up_down, None, Axes::Ijk).len(), 8, "nothing is one-to-one");
-}
-
-#[test]
-fn the_neutral_map_of_fun3d_has_its_names_and_faces() {
-    let span = Span { length: 0.7, cells: 2, sides: Sides::Symmetry };
-
-    assert_eq!(
-        nmf_rows(&joukowski_grid(17, 9, 0.1), Some(span), Axes::Fun3d),
-        [
-            "1",
-            "1 17 3 9",
-            "symmetry_y 1 5 1 9 1 17",
-            "symmetry_y 1 6 1 9 1 17",
-            "viscous_solid 1 1 1 17 1 3",
-            "farfield_riem 1 2 1 17 1 3",
-            "ONE_TO_ONE 1 3 1 3 1 9 1 4 1 3 1 9 FALSE",
-        ]
-    );
-}
-
-/// The rows of a map file, without comments and extra blanks.
-fn nmf_rows(grid: &Grid, span: Option<Span>, axes: Axes) -> Vec<String> {
-    text_of(|out| nmf::write_to(out, &[grid], span, axes))
-        .lines()
-        .filter(|line| !line.starts_with('#') && !line.is_empty())
-        .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
-        .collect()
+        let rows = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
+        let rows = rows.map(|row| row.split_whitespace().collect::<Vec<_>>().join(" "));
+        assert_eq!(rows.collect::<Vec<_>>().join("; "), expected);
+    }
 }

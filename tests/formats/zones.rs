@@ -6,12 +6,12 @@ use std::fs;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use gridgen::case::CaseFile;
 use gridgen::formats::{FORMATS, Format, Holds, MeshFile};
 use gridgen::generate::{BackendChoice, RunOptions, RunResult, run};
 use gridgen::grid::Grid;
 use hdf5_pure::{File, Group};
 use support::documents;
+use support::elements::assembly;
 
 use super::cgns::{characters, ends, faces_told_of, integers, text};
 use super::extruded::{area, cone, foam_list, foam_numbers};
@@ -43,8 +43,7 @@ pictures = false
 "#;
 
 fn made_in(folder: &Path, more: &str) -> RunResult {
-    let text = [CASE, more].concat();
-    let case = CaseFile::from_toml(&text, Path::new("two.toml"), &[]).unwrap();
+    let case = assembly(&[CASE, more].concat());
     let mut options = RunOptions::new(folder.to_path_buf());
     options.backend = BackendChoice::Cpu;
     options.force = true;
