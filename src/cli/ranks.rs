@@ -89,7 +89,7 @@ impl MachineArguments {
 /// Says on the first rank that there are others, and ends this process once another one has failed.
 pub(super) fn begin(job: &Job, terminal: Terminal) {
     let (place, first) = (job.place(), job.is_first());
-    terminal.note(&format!("{} ranks, started by {}", place.size, place.launcher.name()));
+    terminal.note(&format!("{} ranks, started by {}", place.size, place.launcher));
     let act: Arc<OnFailure> = Arc::new(move |failure| {
         let error = RanksError::Ended { failure: failure.clone() };
         // The process may be at work that nothing interrupts.

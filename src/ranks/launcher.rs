@@ -10,37 +10,11 @@ const PORTS: u64 = 4096;
 /// This host, for ranks that are all on it.
 const LOOPBACK: &str = "127.0.0.1";
 
-/// Program that starts the processes of a job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Launcher {
-    /// PyTorch's `torchrun`, and what sets the same variables.
-    Torchrun,
-    /// `mpirun` of Open MPI.
-    OpenMpi,
-    /// `mpiexec` of MPICH and of Intel MPI, and others that speak PMI.
-    Pmi,
-    /// `srun` of Slurm.
-    Slurm,
-}
-
-impl Launcher {
-    /// Its name for messages.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Torchrun => "torchrun",
-            Self::OpenMpi => "Open MPI",
-            Self::Pmi => "PMI",
-            Self::Slurm => "Slurm",
-        }
-    }
-}
-
 /// Place of this process in its job, as its launcher gives it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RankPlace {
-    /// The launcher.
-    pub launcher: Launcher,
+    /// Name of the program that started the process, for messages.
+    pub launcher: &'static str,
     /// Number of this rank.
     pub rank: usize,
     /// Number of ranks.
@@ -55,7 +29,7 @@ pub struct RankPlace {
 
 /// The environment variables of a launcher.
 struct Variables<'a> {
-    launcher: Launcher,
+    launcher: &'static str,
     get: &'a dyn Fn(&str) -> Option<String>,
 }
 
@@ -74,7 +48,7 @@ impl Variables<'_> {
 
     fn refused(&self, name: &'static str, expected: String) -> RanksError {
         let found = self.text(name).unwrap_or_default();
-        RanksError::Variable { launcher: self.launcher.name(), name, found, expected }
+        RanksError::Variable { launcher: self.launcher, name, found, expected }
     }
 
     /// Rank and size by their variables; none where one of them is missing.
@@ -112,7 +86,7 @@ impl Variables<'_> {
     /// The first of some variables that is there, as the name of the job.
     fn job(&self, names: &[&str]) -> String {
         let found = names.iter().find_map(|name| self.text(name));
-        found.unwrap_or_else(|| self.launcher.name().to_owned())
+        found.unwrap_or_else(|| self.launcher.to_owned())
     }
 }
 
@@ -126,10 +100,10 @@ impl RankPlace {
     /// Variables that are no numbers or do not go together.
     pub fn find(get: &dyn Fn(&str) -> Option<String>) -> Result<Option<Self>, RanksError> {
         for (launcher, of) in [
-            (Launcher::Torchrun, Self::of_torchrun as fn(&Variables<'_>) -> _),
-            (Launcher::OpenMpi, Self::of_open_mpi),
-            (Launcher::Pmi, Self::of_pmi),
-            (Launcher::Slurm, Self::of_slurm),
+            ("torchrun", Self::of_torchrun as fn(&Variables<'_>) -> _),
+            ("Open MPI", Self::of_open_mpi),
+            ("PMI", Self::of_pmi),
+            ("Slurm", Self::of_slurm),
         ] {
             let found: Result<Option<Self>, RanksError> = of(&Variables { launcher, get });
             if let Some(place) = found? {
@@ -184,7 +158,8 @@ impl RankPlace {
         Ok(Some(variables.place(numbers, local_rank, job, host)))
     }
 
-    /// `PMI_RANK`, `PMI_SIZE`, and `MPI_LOCALRANKID`, `MPI_LOCALNRANKS` of the Hydra process manager.
+    /// `PMI_RANK`, `PMI_SIZE`, and `MPI_LOCALRANKID`, `MPI_LOCALNRANKS` of the Hydra process manager: `mpiexec` of MPICH
+    /// and of Intel MPI, and others that speak PMI.
     fn of_pmi(variables: &Variables<'_>) -> Result<Option<Self>, RanksError> {
         let Some([rank, size]) = variables.numbers("PMI_RANK", "PMI_SIZE")? else {
             return Ok(None);

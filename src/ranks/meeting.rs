@@ -64,7 +64,7 @@ pub(super) fn meet(
     if place.size < 2 {
         return Ok(BTreeMap::new());
     }
-    let unknown = || RanksError::NoAddress { launcher: place.launcher.name() };
+    let unknown = || RanksError::NoAddress { launcher: place.launcher };
     let named = place.address.clone().map(|(host, port)| Rendezvous::Address(host, port));
     let rendezvous = rendezvous.or(named).ok_or_else(unknown)?;
     if place.rank == 0 { listen(place, &rendezvous, wait) } else { find(place, &rendezvous, wait) }

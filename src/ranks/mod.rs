@@ -11,6 +11,6 @@ mod meeting;
 
 pub use self::error::{Failure, RanksError};
 pub use self::job::{Channel, Job, OnFailure};
-pub use self::launcher::{Launcher, RankPlace};
+pub use self::launcher::RankPlace;
 pub use self::links::{Inbox, Route};
 pub use self::meeting::Rendezvous;

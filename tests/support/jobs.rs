@@ -7,7 +7,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use gridgen::ranks::{Job, Launcher, RankPlace};
+use gridgen::ranks::{Job, RankPlace};
 
 /// Longest wait of ranks for each other when all of them exist.
 pub const WAIT: Duration = Duration::from_mins(1);
@@ -20,7 +20,7 @@ pub fn free_port() -> u16 {
 /// Rank `rank` of `size` on this host; the ranks meet at a port.
 pub fn place(rank: usize, size: usize, port: u16) -> RankPlace {
     RankPlace {
-        launcher: Launcher::OpenMpi,
+        launcher: "Open MPI",
         rank,
         size,
         local_rank: rank,

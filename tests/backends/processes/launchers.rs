@@ -92,7 +92,7 @@ fn launchers_are_known_by_their_variables() {
         let RankPlace { rank, size, local_rank, .. } = place;
         let at =
             place.address.map_or("nowhere".to_owned(), |(host, port)| format!("{host}:{port}"));
-        let said = format!("{}: {rank} of {size}, here {local_rank}; {at}", place.launcher.name());
+        let said = format!("{}: {rank} of {size}, here {local_rank}; {at}", place.launcher);
         assert!(said.starts_with(expected), "{variables}: {said}");
     }
 }
