@@ -29,6 +29,13 @@ pub enum RigSide {
     Ahead,
 }
 
+impl RigSide {
+    /// 1 behind, −1 ahead: the sign of deflections nose down, and of movements of the downstream element.
+    fn sign(self) -> f64 {
+        if self == Self::Behind { 1.0 } else { -1.0 }
+    }
+}
+
 /// Gap, overlap and deflection of an element relative to another.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Rigging {
@@ -83,11 +90,8 @@ impl Rigging {
             return Err(RiggingError::NoEdge { upstream: false });
         }
         let own = nose_up(element);
-        let angle = match self.side {
-            RigSide::Behind => self.deflection - own,
-            RigSide::Ahead => -self.deflection - own,
-        };
-        let turned = Placement { chord, angle, at: [0.0; 2] };
+        let sign = self.side.sign();
+        let turned = Placement { chord, angle: sign * self.deflection - own, at: [0.0; 2] };
         let wall = turned.points(element.points().iter().copied());
         let edge = turned.points(element.edge().iter().copied());
         let (edge, surface) = match self.side {
@@ -98,8 +102,7 @@ impl Rigging {
         // from the element's edge to a fixed surface.
         let [aft, fore] = slot(&edge, surface);
         let by_overlap = aft - self.overlap - fore;
-        let moved = [by_overlap, 0.0];
-        let below: Vec<[f64; 2]> = surface.iter().map(|p| [p[0] + moved[0], p[1]]).collect();
+        let below: Vec<[f64; 2]> = surface.iter().map(|p| [p[0] + by_overlap, p[1]]).collect();
         let clear = edge
             .iter()
             .filter_map(|point| Some(height(&below, point[0], self.gap)? - point[1]))
@@ -112,11 +115,7 @@ impl Rigging {
             return Err(RiggingError::TooFar { gap: self.gap, least });
         };
         // Height by which the edge would have to rise, or the surface to sink.
-        let at = match self.side {
-            RigSide::Behind => [by_overlap, -up],
-            RigSide::Ahead => [-by_overlap, up],
-        };
-        Ok(Placement { at, ..turned })
+        Ok(Placement { at: [sign * by_overlap, -sign * up], ..turned })
     }
 
     /// The rigging of a placed element relative to another; `None` without trailing edges.
@@ -129,13 +128,12 @@ impl Rigging {
             return None;
         }
         let off = |&point: &[f64; 2]| distance(point, downstream.nearest(point));
-        let nose_up = nose_up(element);
         let [aft, fore] = slot(upstream.edge(), downstream.points());
         Some(Self {
             side,
             gap: upstream.edge().iter().map(off).fold(f64::INFINITY, f64::min),
             overlap: aft - fore,
-            deflection: if side == RigSide::Behind { nose_up } else { -nose_up },
+            deflection: side.sign() * nose_up(element),
         })
     }
 }

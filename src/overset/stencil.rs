@@ -133,41 +133,33 @@ impl SearchBox {
     }
 }
 
-/// The part of a zone's boundary that meets a voxel.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Mark {
-    Nothing,
-    Boundary,
-    Rim,
-}
-
 struct Voxels<'a> {
     search: &'a SearchBox,
-    marks: Vec<Mark>,
+    /// Whether the boundary of a zone meets each of them.
+    marks: Vec<bool>,
     any: bool,
 }
 
 impl<'a> Voxels<'a> {
-    /// Marks the boundary of a zone, and then its rim, which overrides it.
+    /// Marks the boundary of a zone, but where its rim is.
     fn of(zone: &Zone<'_>, search: &'a SearchBox, small: [f64; 2]) -> Self {
         let voxels = search.divisions[0] * search.divisions[1];
-        let mut found = Self { search, marks: vec![Mark::Nothing; voxels], any: false };
-        let outer = if zone.rim == Rim::Overset { Mark::Rim } else { Mark::Boundary };
+        let mut found = Self { search, marks: vec![false; voxels], any: false };
         let mut ranges = zone.grid.boundary();
         ranges.sort_by_key(|range| range.patch() != Some(Patch::Wall));
         for (range, patch) in ranges.iter().filter_map(|range| Some((range, range.patch()?))) {
-            let mark = if patch == Patch::Wall { Mark::Boundary } else { outer };
+            let mark = patch == Patch::Wall || zone.rim == Rim::FarField;
             found.mark(zone.grid, range.on, small, mark);
         }
         found
     }
 
     /// Marks the sides of the cells on a segment.
-    fn mark(&mut self, grid: &Grid, on: Segment, small: [f64; 2], mark: Mark) {
+    fn mark(&mut self, grid: &Grid, on: Segment, small: [f64; 2], mark: bool) {
         for k in 1..on.count() {
             let side = bounds([k - 1, k].map(|k| on.point(grid, k, 0)));
             let Some(columns) = self.search.within(widened(side, small)) else { continue };
-            self.any |= mark == Mark::Boundary;
+            self.any |= mark;
             columns.for_each(|column| self.marks[column].fill(mark));
         }
     }
@@ -175,7 +167,7 @@ impl<'a> Voxels<'a> {
     /// True if bounds meet a voxel with boundary.
     fn meet(&self, bounds: [[f64; 2]; 2]) -> bool {
         let mut columns = self.search.within(bounds).filter(|_| self.any).into_iter().flatten();
-        columns.any(|column| self.marks[column].contains(&Mark::Boundary))
+        columns.any(|column| self.marks[column].contains(&true))
     }
 }
 
