@@ -6,8 +6,8 @@
 use crate::geometry::vector::{between, difference, dot};
 use crate::grid::{Grid, interface_columns};
 
-/// The share of each node (i, j) of a block, and its index.
-fn shares(block: &Grid) -> impl Iterator<Item = (usize, usize, f64)> {
+/// The index of each node of a block, its columns of the grid around the block, which has so many, and its share.
+fn shares(block: &Grid, around: usize) -> impl Iterator<Item = (usize, [usize; 2], f64)> {
     let last = block.nj - 1;
     (0..block.nj).flat_map(move |j| {
         (0..block.ni).map(move |i| {
@@ -18,7 +18,7 @@ fn shares(block: &Grid) -> impl Iterator<Item = (usize, usize, f64)> {
                 _ if j == last => 1.0,
                 _ => dot(difference(block.point(i, j), lower), across) / dot(across, across),
             };
-            (i, block.index(i, j), share)
+            (block.index(i, j), interface_columns(around, block.ni - 1, i), share)
         })
     })
 }
@@ -26,9 +26,8 @@ fn shares(block: &Grid) -> impl Iterator<Item = (usize, usize, f64)> {
 /// Displacements of the nodes of a block for those of the nodes of the grid around it.
 pub(super) fn displacement(block: &Grid, around: &Grid) -> Grid {
     let mut found = Grid::unset(block.topology, block.ni, block.nj);
-    for (i, node, share) in shares(block) {
-        let [lower, upper] =
-            interface_columns(around.ni, block.ni - 1, i).map(|k| around.point(k, 0));
+    for (node, columns, share) in shares(block, around.ni) {
+        let [lower, upper] = columns.map(|column| around.point(column, 0));
         [found.x[node], found.y[node]] = between(lower, upper, share);
     }
     found
@@ -36,10 +35,8 @@ pub(super) fn displacement(block: &Grid, around: &Grid) -> Grid {
 
 /// The transpose of [`displacement`]: adds derivatives by the nodes of the block to those by the nodes of the grid around it.
 pub(super) fn gather(block: &Grid, by_block: &Grid, around: &mut Grid) {
-    for (i, node, share) in shares(block) {
-        for (column, weight) in
-            interface_columns(around.ni, block.ni - 1, i).into_iter().zip([1.0 - share, share])
-        {
+    for (node, columns, share) in shares(block, around.ni) {
+        for (column, weight) in columns.into_iter().zip([1.0 - share, share]) {
             around.x[column] += weight * by_block.x[node];
             around.y[column] += weight * by_block.y[node];
         }
@@ -52,8 +49,8 @@ pub(super) fn moved(block: &Grid, before: &Grid, grid: &Grid) -> Grid {
     let (x, y) = (change(&grid.x, &before.x), change(&grid.y, &before.y));
     let own = displacement(block, &Grid { x, y, ..before.clone() });
     let mut found = block.clone();
-    for (i, node, _) in shares(block) {
-        let [lower, upper] = interface_columns(grid.ni, block.ni - 1, i).map(|k| grid.point(k, 0));
+    for (node, columns, _) in shares(block, grid.ni) {
+        let [lower, upper] = columns.map(|column| grid.point(column, 0));
         [found.x[node], found.y[node]] = match node / block.ni {
             0 => lower,
             j if j + 1 == block.nj => upper,

@@ -46,10 +46,27 @@ impl GridPlacement {
     /// Points of a row of the user's, as those of the whole grid in the frame of the equations.
     pub(super) fn row_inward(&self, row: &[Vector]) -> Vec<Vector> {
         let own: Vec<Vector> = row.iter().map(|&point| self.inward(point)).collect();
-        let Some(symmetry) = self.half else { return own };
-        let on_plane = |point| symmetry.on_line(point, FAR_FIELD_CENTRE);
-        let image = |point| symmetry.mirrored(point, FAR_FIELD_CENTRE);
-        whole(symmetry, &own, on_plane, image)
+        self.mirrored(&own, FAR_FIELD_CENTRE)
+    }
+
+    /// The row of the whole grid whose kept half this is, with a plane of symmetry through `centre`.
+    fn mirrored(&self, row: &[Vector], centre: Vector) -> Vec<Vector> {
+        self.whole(row, |symmetry, v| [symmetry.on_line(v, centre), symmetry.mirrored(v, centre)])
+    }
+
+    /// The row of the whole grid whose kept half this is: `reflected` are a value on the plane of symmetry, which both
+    /// ends get, and its mirror image.
+    fn whole<T: Copy>(&self, half: &[T], reflected: impl Fn(Symmetry, T) -> [T; 2]) -> Vec<T> {
+        let Some(symmetry) = self.half else { return half.to_vec() };
+        let last = 2 * (half.len() - 1);
+        let first = *symmetry.kept(last + 1).start();
+        let mut row = vec![half[0]; last + 1];
+        for (k, &value) in half.iter().enumerate() {
+            let (i, [on_plane, image]) = (first + k, reflected(symmetry, value));
+            let end = k == 0 || k + 1 == half.len();
+            (row[i], row[last - i]) = if end { (on_plane, on_plane) } else { (value, image) };
+        }
+        row
     }
 
     /// The wall in the frame of the equations.
@@ -85,15 +102,12 @@ impl GridPlacement {
     /// Displacements of a row of the user's as those of the whole grid: the mirror image moves likewise,
     /// and the ends stay on the plane of symmetry.
     pub(super) fn spread(&self, row: &[Vector]) -> Vec<Vector> {
-        let Some(symmetry) = self.half else { return row.to_vec() };
-        let on_plane = |v| symmetry.on_line(v, [0.0; 2]);
-        whole(symmetry, row, on_plane, |v| symmetry.mirrored(v, [0.0; 2]))
+        self.mirrored(row, [0.0; 2])
     }
 
     /// Spreads heights over the whole grid.
     pub(super) fn spread_heights(&self, row: &[f64]) -> Vec<f64> {
-        let Some(symmetry) = self.half else { return row.to_vec() };
-        whole(symmetry, row, |h| h, |h| h)
+        self.whole(row, |_, height| [height; 2])
     }
 
     /// The transpose of [`Self::spread`].
@@ -118,23 +132,4 @@ impl GridPlacement {
         let of = |i: usize| if last - i == i { row[i] } else { row[i] + row[last - i] };
         symmetry.kept(row.len()).map(of).collect()
     }
-}
-
-/// The row of a whole grid whose kept half this is, its ends on the plane of symmetry.
-fn whole<T: Copy>(
-    symmetry: Symmetry,
-    half: &[T],
-    on_plane: impl Fn(T) -> T,
-    image: impl Fn(T) -> T,
-) -> Vec<T> {
-    let last = 2 * (half.len() - 1);
-    let first = *symmetry.kept(last + 1).start();
-    let mut row = vec![half[0]; last + 1];
-    for (k, &value) in half.iter().enumerate() {
-        let i = first + k;
-        let end = k == 0 || k + 1 == half.len();
-        let own = if end { on_plane(value) } else { value };
-        (row[i], row[last - i]) = (own, if end { own } else { image(value) });
-    }
-    row
 }

@@ -127,15 +127,9 @@ impl Reference {
         let [chord, shift_x, shift_y] = place[..] else { return None };
         let half = match half {
             None => None,
-            Some(0) => Some(Symmetry::LeftRight),
-            Some(1) => Some(Symmetry::UpDown),
-            Some(_) => return None,
+            Some(axis) => Some(*[Symmetry::LeftRight, Symmetry::UpDown].get(axis)?),
         };
-        let columns = topology.columns(ni).checked_sub(if topology.periodic() {
-            0
-        } else {
-            2 - usize::from(topology.closed())
-        })?;
+        let columns = ni.checked_sub(if topology.periodic() { 1 } else { 2 })?;
         let points = columns.checked_mul(nj.checked_sub(2)?)?;
         let nodes = ni.checked_mul(nj)?;
         let mut blocks = Vec::new();

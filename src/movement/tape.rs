@@ -97,37 +97,25 @@ impl From<f64> for TapeNumber<'_> {
     }
 }
 
-impl Add for TapeNumber<'_> {
-    type Output = Self;
+/// Operators: their value, and the derivatives by both operands.
+macro_rules! operators {
+    ($($name:ident $method:ident |$a:ident, $b:ident| $value:expr, [$by_a:expr, $by_b:expr];)*) => { $(
+        impl $name for TapeNumber<'_> {
+            type Output = Self;
 
-    fn add(self, other: Self) -> Self {
-        Self::of(self.value + other.value, [(self, 1.0), (other, 1.0)])
-    }
+            fn $method(self, other: Self) -> Self {
+                let ($a, $b) = (self.value, other.value);
+                Self::of($value, [(self, $by_a), (other, $by_b)])
+            }
+        }
+    )* };
 }
 
-impl Sub for TapeNumber<'_> {
-    type Output = Self;
-
-    fn sub(self, other: Self) -> Self {
-        Self::of(self.value - other.value, [(self, 1.0), (other, -1.0)])
-    }
-}
-
-impl Mul for TapeNumber<'_> {
-    type Output = Self;
-
-    fn mul(self, other: Self) -> Self {
-        Self::of(self.value * other.value, [(self, other.value), (other, self.value)])
-    }
-}
-
-impl Div for TapeNumber<'_> {
-    type Output = Self;
-
-    fn div(self, other: Self) -> Self {
-        let quotient = self.value / other.value;
-        Self::of(quotient, [(self, other.value.recip()), (other, -quotient / other.value)])
-    }
+operators! {
+    Add add |a, b| a + b, [1.0, 1.0];
+    Sub sub |a, b| a - b, [1.0, -1.0];
+    Mul mul |a, b| a * b, [b, a];
+    Div div |a, b| a / b, [b.recip(), -(a / b) / b];
 }
 
 impl Neg for TapeNumber<'_> {
