@@ -50,12 +50,6 @@ pub struct SmoothSettings {
     pub slide: Vec<Side>,
 }
 
-impl Default for SmoothSettings {
-    fn default() -> Self {
-        Self { walls: vec![Side::Below], first_cell: None, slide: Vec::new() }
-    }
-}
-
 /// Measures of a grid with walls.
 #[derive(Debug, Clone, PartialEq, Default, serde::Serialize)]
 pub struct WalledQuality {
