@@ -18,6 +18,8 @@ use super::{case, make};
 
 const FIRST_CELL: f64 = 1e-3;
 const SIZE: [usize; 2] = [65, 33];
+/// The wall of most grids.
+const WALL: [Side; 1] = [Side::Below];
 
 /// The shares of a length of `nj` points whose first is `first` and that grow by one ratio.
 fn geometric(nj: usize, first: f64) -> Vec<f64> {
@@ -154,8 +156,18 @@ fn options() -> SolverOptions {
     SolverOptions::new(&[]).unwrap()
 }
 
+/// Walls, sides whose points slide, and the height of first cells.
+fn settings(walls: &[Side], slide: &[Side], first_cell: Option<f64>) -> SmoothSettings {
+    SmoothSettings { walls: walls.to_vec(), first_cell, slide: slide.to_vec() }
+}
+
+/// The grid smoothed with [`settings`].
+fn with(grid: &Grid, walls: &[Side], slide: &[Side], first_cell: Option<f64>) -> Smoothed {
+    smooth(&CpuBackend, grid, &settings(walls, slide, first_cell), &options()).unwrap()
+}
+
 fn smoothed(grid: &Grid) -> Smoothed {
-    smooth(&CpuBackend, grid, &SmoothSettings::default(), &options()).unwrap()
+    with(grid, &WALL, &[], None)
 }
 
 /// Shapes as other programs make them, clean and with noise of a fifth of a cell: every solve converges, cells are
@@ -282,9 +294,8 @@ fn several_walls_are_exact() {
     for (name, clean, walls) in walled_shapes(SIZE, FIRST_CELL) {
         for noise in [0.0, 0.2] {
             let given = noisy(&clean, noise);
-            let settings = SmoothSettings { walls: walls.clone(), ..SmoothSettings::default() };
 
-            let smoothed = smooth(&CpuBackend, &given, &settings, &options()).unwrap();
+            let smoothed = with(&given, &walls, &[], None);
 
             let (before, after) = (&smoothed.before.quality, &smoothed.after.quality);
             assert!(smoothed.grown().is_empty(), "{name}: {:?}", smoothed.grown());
@@ -337,9 +348,8 @@ fn any_side_is_a_wall() {
             let of = |from: &Grid| {
                 grid_from(ni, nj, |i, j| from.point(source(i, j)[0], source(i, j)[1]))
             };
-            let settings = SmoothSettings { walls: vec![side], ..SmoothSettings::default() };
 
-            let smoothed = smooth(&CpuBackend, &of(&grid), &settings, &options()).unwrap();
+            let smoothed = with(&of(&grid), &[side], &[], None);
 
             let apart = support::grids::distance(&smoothed.grid, &of(&expected));
             assert!(apart < 1e-8, "{name} {reversed}: {apart:e}");
@@ -347,13 +357,19 @@ fn any_side_is_a_wall() {
     }
 }
 
+/// The grid with its inner nodes mirrored along i.
+fn folded(grid: &Grid) -> Grid {
+    let [ni, nj] = [grid.ni, grid.nj];
+    grid_from(ni, nj, |i, j| {
+        let inner = (1..ni - 1).contains(&i) && (1..nj - 1).contains(&j);
+        grid.point(if inner { ni - 1 - i } else { i }, j)
+    })
+}
+
 #[test]
 fn a_grid_folded_all_over_is_made_anew() {
     let clean = channel(SIZE, 0.15, FIRST_CELL);
-    let mirrored = grid_from(65, 33, |i, j| {
-        let inner = (1..64).contains(&i) && (1..32).contains(&j);
-        clean.point(if inner { 64 - i } else { i }, j)
-    });
+    let mirrored = folded(&clean);
     let moved = grid_from(65, 33, |i, j| {
         let [x, y] = clean.point(i, j);
         let patch = (25..40).contains(&i) && (10..20).contains(&j);
@@ -378,12 +394,8 @@ fn a_right_angled_grid_keeps_its_spacing() {
     let x = |i: usize| if i < 30 { 0.01 * i as f64 } else { 0.3 + 0.02 * (i - 30) as f64 };
     let y = |j: usize| if j < 16 { 0.01 * j as f64 } else { 0.16 + 0.03 * (j - 16) as f64 };
     let right = grid_from(65, 33, |i, j| [x(i), y(j)]);
-    let folded = grid_from(65, 33, |i, j| {
-        let inner = (1..64).contains(&i) && (1..32).contains(&j);
-        right.point(if inner { 64 - i } else { i }, j)
-    });
 
-    let smoothed = smoothed(&folded);
+    let smoothed = smoothed(&folded(&right));
 
     let apart = support::grids::distance(&smoothed.grid, &right);
     assert!(apart < 1e-7, "{apart:e}");
@@ -392,14 +404,9 @@ fn a_right_angled_grid_keeps_its_spacing() {
 #[test]
 fn first_cells_have_the_height_asked_for() {
     for height in [3e-4, 3e-3] {
-        let settings = SmoothSettings { first_cell: Some(height), ..SmoothSettings::default() };
-        let smoothed = smooth(
-            &CpuBackend,
-            &noisy(&o_grid(SIZE, 0.04, FIRST_CELL), 0.2),
-            &settings,
-            &options(),
-        )
-        .unwrap();
+        let given = noisy(&o_grid(SIZE, 0.04, FIRST_CELL), 0.2);
+
+        let smoothed = with(&given, &WALL, &[], Some(height));
 
         let grid = &smoothed.grid;
         for i in 1..64 {
@@ -413,24 +420,12 @@ fn first_cells_have_the_height_asked_for() {
 #[test]
 fn points_slide_along_sides_that_are_no_walls() {
     let given = channel(SIZE, 0.15, FIRST_CELL);
-    let slide = vec![Side::Above];
-    let slid = smooth(
-        &CpuBackend,
-        &given,
-        &SmoothSettings { slide, ..SmoothSettings::default() },
-        &options(),
-    )
-    .unwrap();
 
-    let kept = smoothed(&given);
+    let (kept, slid) = (smoothed(&given), with(&given, &WALL, &[Side::Above], None));
+
     let [before, after] = [&kept, &slid].map(|smoothed| &smoothed.after.quality);
-    assert!(
-        after.p99_skewness < 0.9 * before.p99_skewness,
-        "{} {}",
-        before.p99_skewness,
-        after.p99_skewness
-    );
-    assert!(after.mean_skewness < 0.9 * before.mean_skewness);
+    let lower = |of: fn(&Quality) -> f64| of(after) < 0.9 * of(before);
+    assert!(lower(|of| of.p99_skewness) && lower(|of| of.mean_skewness), "{before:?} {after:?}");
     let roof: Vec<_> = (0..65).map(|i| slid.grid.point(i, 32)).collect();
     assert!(roof.iter().all(|point| (point[1] - 1.0).abs() < 1e-12));
     assert!(roof.windows(2).all(|pair| pair[0][0] < pair[1][0]));
@@ -454,39 +449,30 @@ fn measures_that_have_grown_are_named() {
 #[test]
 fn what_cannot_be_smoothed_is_refused() {
     let (channel, body) = (channel(SIZE, 0.15, FIRST_CELL), o_grid(SIZE, 0.0, FIRST_CELL));
-    let with = |walls: &[Side], slide: &[Side], first_cell| SmoothSettings {
-        walls: walls.to_vec(),
-        first_cell,
-        slide: slide.to_vec(),
-    };
     let refused =
-        |grid: &Grid, settings| smooth(&CpuBackend, grid, &settings, &options()).err().unwrap();
+        |grid: &Grid, settings| smooth(&CpuBackend, grid, settings, &options()).err().unwrap();
     let changed = |k: usize, place: [f64; 2]| {
         let mut changed = channel.clone();
         (changed.x[k], changed.y[k]) = (place[0], place[1]);
         changed
     };
-    let wall = [Side::Below];
-
+    let (plain, small) = (settings(&WALL, &[], None), grid_from(4, 33, |i, j| channel.point(i, j)));
     let errors = [
-        (refused(&channel, with(&[], &[], None)), "no wall"),
-        (refused(&channel, with(&wall, &wall, None)), "jmin is a wall"),
-        (refused(&body, with(&wall, &[Side::Before], None)), "imin is a seam"),
-        (refused(&body, with(&[Side::Behind], &[], None)), "imax is a seam"),
-        (refused(&channel, with(&wall, &[], Some(0.0))), "first cell of 0"),
-        (
-            refused(&changed(700, [f64::NAN; 2]), with(&wall, &[], None)),
-            "node (50, 10) is not finite",
-        ),
-        (refused(&changed(7, channel.point(6, 0)), with(&wall, &[], None)), "points 6 and 7"),
-        (refused(&grid_from(4, 33, |i, j| channel.point(i, j)), with(&wall, &[], None)), "4 x 33"),
+        (refused(&channel, &settings(&[], &[], None)), "no wall"),
+        (refused(&channel, &settings(&WALL, &WALL, None)), "jmin is a wall"),
+        (refused(&body, &settings(&WALL, &[Side::Before], None)), "imin is a seam"),
+        (refused(&body, &settings(&[Side::Behind], &[], None)), "imax is a seam"),
+        (refused(&channel, &settings(&WALL, &[], Some(0.0))), "first cell of 0"),
+        (refused(&changed(700, [f64::NAN; 2]), &plain), "node (50, 10) is not finite"),
+        (refused(&changed(7, channel.point(6, 0)), &plain), "points 6 and 7"),
+        (refused(&small, &plain), "4 x 33"),
     ];
     for (error, text) in errors {
         assert!(error.to_string().contains(text), "{error}");
         assert!(error.hint().is_some());
     }
     let few = SolverOptions::new(&[("newton.max_iterations".into(), "1".into())]).unwrap();
-    let stopped = smooth(&CpuBackend, &channel, &SmoothSettings::default(), &few).err().unwrap();
+    let stopped = smooth(&CpuBackend, &channel, &plain, &few).err().unwrap();
     assert!(matches!(stopped, SmoothError::NotSolved { .. }), "{stopped}");
 }
 
@@ -499,15 +485,15 @@ fn survey(sizes: &[[usize; 2]], first_cells: &[f64], noises: &[f64]) -> ([usize;
     let (mut counts, mut worse) = ([0; 2], Vec::new());
     for (size, first) in sizes.iter().flat_map(|size| first_cells.iter().map(move |h| (*size, *h)))
     {
-        let one = shapes(size, first).map(|(name, grid)| (name, grid, vec![Side::Below]));
+        let one = shapes(size, first).map(|(name, grid)| (name, grid, WALL.to_vec()));
         // Walls that meet more acutely are not among the shapes of the survey.
         let several =
             walled_shapes(size, first).into_iter().filter(|(name, ..)| *name != "corner 41");
         for (name, clean, walls) in one.into_iter().chain(several) {
             for noise in noises {
-                let settings = SmoothSettings { walls: walls.clone(), ..SmoothSettings::default() };
+                let (given, settings) = (noisy(&clean, *noise), settings(&walls, &[], None));
 
-                let smoothed = smooth(&CpuBackend, &noisy(&clean, *noise), &settings, &options());
+                let smoothed = smooth(&CpuBackend, &given, &settings, &options());
 
                 let of = format!("{name} {} {first:e} {noise}", size[0]);
                 counts[1] += 1;
