@@ -83,11 +83,10 @@ impl Rigging {
         other: &ElementWall,
     ) -> Result<Placement, RiggingError> {
         let upstream = if self.side == RigSide::Behind { other } else { element };
-        if upstream.edge().is_empty() {
-            return Err(RiggingError::NoEdge { upstream: true });
-        }
-        if element.edge().is_empty() {
-            return Err(RiggingError::NoEdge { upstream: false });
+        for (wall, upstream) in [(upstream, true), (element, false)] {
+            if wall.edge().is_empty() {
+                return Err(RiggingError::NoEdge { upstream });
+            }
         }
         let own = nose_up(element);
         let sign = self.side.sign();

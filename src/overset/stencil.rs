@@ -229,7 +229,7 @@ pub fn cell_types(
             (0..cells[zone].centres.len()).into_par_iter().map(is_cut).collect()
         })
         .collect();
-    let donors: Vec<Vec<Option<(usize, usize)>>> = (0..zones.len())
+    let mut found: Vec<ZoneTypes> = (0..zones.len())
         .map(|zone| {
             let mut sources: Vec<usize> = others(zone, zones.len()).collect();
             sources.sort_by_key(|&k| (k.abs_diff(zone), std::cmp::Reverse(k)));
@@ -239,16 +239,9 @@ pub fn cell_types(
                     (!cut[source][cell]).then_some((source, cell))
                 })
             };
-            cells[zone].centres.par_iter().map(donor).collect()
-        })
-        .collect();
-    let mut found: Vec<ZoneTypes> = cut
-        .iter()
-        .zip(donors)
-        .map(|(cut, donors)| {
-            let types =
-                cut.iter().map(|&cut| if cut { CellType::Hole } else { CellType::Calculated });
-            ZoneTypes { types: types.collect(), donors, orphans: Vec::new() }
+            let kind = |&cut: &bool| if cut { CellType::Hole } else { CellType::Calculated };
+            let donors = cells[zone].centres.par_iter().map(donor).collect();
+            ZoneTypes { types: cut[zone].iter().map(kind).collect(), donors, orphans: Vec::new() }
         })
         .collect();
     for ((zone, found), cut) in zones.iter().zip(&mut found).zip(&cut) {
