@@ -166,10 +166,8 @@ impl RankPlace {
         };
         let slurm = Self::of_slurm(variables)?.filter(|slurm| slurm.size == size);
         let local = variables.number("MPI_LOCALNRANKS")? == Some(size);
-        let job = match &slurm {
-            Some(slurm) => slurm.job.clone(),
-            None => variables.job(&["PMI_JOBID"]),
-        };
+        let job = slurm.as_ref().map(|slurm| slurm.job.clone());
+        let job = job.unwrap_or_else(|| variables.job(&["PMI_JOBID"]));
         let of_slurm = slurm.as_ref().map(|slurm| slurm.local_rank);
         let local_rank = variables.number("MPI_LOCALRANKID")?.or(of_slurm);
         let (local_rank, host) = (local_rank.or(local.then_some(rank)), local.then_some(LOOPBACK));
@@ -182,12 +180,9 @@ impl RankPlace {
     /// `SLURM_STEP_NODELIST`, which a step alone has: a script of `sbatch` is no rank.
     fn of_slurm(variables: &Variables<'_>) -> Result<Option<Self>, RanksError> {
         let Some(hosts) = variables.text("SLURM_STEP_NODELIST") else { return Ok(None) };
-        let of_step = variables.numbers("SLURM_PROCID", "SLURM_STEP_NUM_TASKS")?;
-        let numbers = match of_step {
-            Some(numbers) => Some(numbers),
-            None => variables.numbers("SLURM_PROCID", "SLURM_NTASKS")?,
-        };
-        let Some(numbers) = numbers else { return Ok(None) };
+        let of_step = variables.text("SLURM_STEP_NUM_TASKS").is_some();
+        let size = if of_step { "SLURM_STEP_NUM_TASKS" } else { "SLURM_NTASKS" };
+        let Some(numbers) = variables.numbers("SLURM_PROCID", size)? else { return Ok(None) };
         let step = variables.text("SLURM_STEP_ID").unwrap_or_default();
         let job = format!("{}.{step}", variables.job(&["SLURM_JOB_ID"]));
         let host = match variables.number("SLURM_STEP_NUM_NODES")? {
