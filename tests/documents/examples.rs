@@ -36,22 +36,10 @@ fn on_the_cpu(folder: &Path) -> RunOptions {
 }
 
 #[test]
-fn a_mesh_is_made_in_ten_lines() {
+fn examples_of_grids_and_of_a_linear_solver_of_ones_own_run() {
     first_grid::main().unwrap();
-}
-
-#[test]
-fn a_section_can_be_ones_own() {
     own_geometry::main().unwrap();
-}
-
-#[test]
-fn a_linear_solver_can_be_ones_own() {
     own_linear_solver::main().unwrap();
-}
-
-#[test]
-fn sections_are_swept_in_memory() {
     sweep::main().unwrap();
 }
 

@@ -89,54 +89,42 @@ struct Use {
     path: String,
 }
 
-/// The paths after `crate::` in a file, with groups in braces expanded. Comments are skipped, since a link in
-/// the documentation is not a dependency.
-fn uses(source: &str) -> Vec<Use> {
+/// The paths in a file that begin with `crate`, and those of `use` that begin with `super` or `self`, as paths of the crate
+/// with groups in braces expanded. Comments are skipped, since a link in the documentation is not a dependency.
+fn uses(file: &str, source: &str) -> Vec<Use> {
     let code: String = source
         .lines()
         .map(|line| line.split("//").next().unwrap_or_default().to_owned() + "\n")
         .collect();
-    let mut found = Vec::new();
-    for (at, _) in code.match_indices("crate::") {
-        // `$crate::` in a macro and names that end in "crate" are not paths of this crate.
-        let before = code[..at].chars().next_back().unwrap_or(' ');
-        if before.is_alphanumeric() || before == '_' || before == '$' {
-            continue;
-        }
-        let line = code[..at].matches('\n').count() + 1;
-        let mut paths = Vec::new();
-        expand(&code[at + "crate::".len()..], "", &mut paths);
-        found.extend(paths.into_iter().map(|path| Use { line, path }));
-    }
-    found
-}
-
-/// The paths of a file that start with `super` or `self`, as paths of this crate.
-fn relative_uses(file: &str, source: &str) -> Vec<Use> {
     let mut module: Vec<&str> = file.trim_end_matches(".rs").split('/').collect();
     module.retain(|part| *part != "mod");
     let mut found = Vec::new();
-    for (number, line) in source.lines().enumerate() {
-        let code = line.split("//").next().unwrap_or_default();
-        let Some(path) = ["use ", "pub use ", "pub(super) use ", "pub(crate) use "]
-            .iter()
-            .find_map(|prefix| code.trim_start().strip_prefix(prefix))
-            .filter(|path| path.starts_with("super::") || path.starts_with("self::"))
-        else {
-            continue;
-        };
-        let mut rest = path;
-        let mut base = module.clone();
-        while let Some((first @ ("super" | "self"), next)) = rest.split_once("::") {
-            if first == "super" {
-                base.pop();
+    for root in ["crate::", "super::", "self::"] {
+        for (at, _) in code.match_indices(root) {
+            let (before, mut rest) = code.split_at(at);
+            let on_line = before.rsplit('\n').next().unwrap_or_default().trim();
+            let mut base = Vec::new();
+            if root == "crate::" {
+                // `$crate::` in a macro and names that end in "crate" are not paths of this crate.
+                if before.ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '$') {
+                    continue;
+                }
+                rest = &rest[root.len()..];
+            } else if !["use", "pub use", "pub(super) use", "pub(crate) use"].contains(&on_line) {
+                continue;
+            } else {
+                base.clone_from(&module);
             }
-            rest = next;
+            while let Some((first @ ("super" | "self"), next)) = rest.split_once("::") {
+                base.truncate(base.len() - usize::from(first == "super"));
+                rest = next;
+            }
+            let prefix: String = base.iter().map(|part| format!("{part}::")).collect();
+            let line = before.matches('\n').count() + 1;
+            let mut paths = Vec::new();
+            expand(rest, &prefix, &mut paths);
+            found.extend(paths.into_iter().map(|path| Use { line, path }));
         }
-        // A list in braces may continue on later lines; all of its items are in one module.
-        let item = rest.split(['{', ';']).next().unwrap_or_default().trim_end_matches("::");
-        base.extend(item.split("::").filter(|part| !part.is_empty()));
-        found.push(Use { line: number + 1, path: base.join("::") });
     }
     found
 }
@@ -175,9 +163,8 @@ fn violations(file: &str, source: &str) -> Vec<String> {
     let Some((_, allowed)) = ALLOWED.iter().find(|(name, _)| *name == module) else {
         return vec![format!("src/{file}: module `{module}` has no place in the layers")];
     };
-    uses(source)
+    uses(file, source)
         .into_iter()
-        .chain(relative_uses(file, source))
         .filter(|Use { path, .. }| {
             let forbidden = FORBIDDEN.iter().any(|(m, p)| *m == module && within(path, p));
             let exception = EXCEPTIONS.iter().any(|(f, p)| *f == file && within(path, p));
@@ -269,8 +256,7 @@ fn file_uses(folder: &str) -> Vec<(String, Vec<String>)> {
     all.iter()
         .map(|file| {
             let source = read(root.join(file));
-            let relative = relative_uses(&format!("{folder}/{file}"), &source);
-            let paths = uses(&source).into_iter().chain(relative);
+            let paths = uses(&format!("{folder}/{file}"), &source).into_iter();
             let mut used: Vec<String> = paths.filter_map(|used| file_of(&used.path)).collect();
             used.retain(|other| other != file);
             used.sort();
