@@ -110,7 +110,7 @@ fn sections_with_a_base_have_a_block_behind_it_at_every_first_cell() {
     for (name, section) in SECTIONS {
         for first_cell in [1e-3, 1e-6] {
             let what = format!("{name}, {first_cell:e}");
-            let grid = format!("ni = 257\nnj = 97\nfirst_cell = {first_cell}");
+            let grid = format!("ni = 225\nnj = 65\nfirst_cell = {first_cell}");
 
             let made = make(&around(section, "", &grid)).unwrap();
 
@@ -231,7 +231,7 @@ fn the_files_of_one_block_are_not_taken_for_half_a_grid() {
 fn a_finer_grid_around_a_base_is_as_good() {
     let (name, section) = SECTIONS[3];
 
-    let made = make(&around(section, "", "ni = 513\nnj = 193\nfirst_cell = 1e-5")).unwrap();
+    let made = make(&around(section, "", "ni = 385\nnj = 145\nfirst_cell = 1e-5")).unwrap();
 
     assert_good(&made, 1e-5, name);
     assert!(made.quality.max_skewness < 0.26 && made.quality.p99_skewness < 0.15, "{name}");

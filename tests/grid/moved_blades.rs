@@ -20,12 +20,16 @@ pub(super) type Wall = Vec<[f64; 2]>;
 /// A chord that no power of two is, so that nodes of the file differ from those of the equations.
 pub(super) const CHORD: f64 = 0.137;
 
-static MADE: LazyLock<GridResult> = LazyLock::new(|| made("compressor.toml"));
+pub(super) static MADE: LazyLock<GridResult> = LazyLock::new(|| made("compressor.toml"));
 
-/// A shipped case of that chord, with first cells of 1e-4 chord.
+/// A shipped case of that chord, with first cells of 1e-4 chord; that of a cascade has fewer layers.
 pub(super) fn settings(name: &str) -> Case {
     let chord = CHORD.to_string();
-    shipped(name, &[("geometry.chord", chord.as_str()), ("grid.first_cell", "1e-4")])
+    let mut keys = vec![("geometry.chord", chord.as_str()), ("grid.first_cell", "1e-4")];
+    if name == "compressor.toml" {
+        keys.push(("grid.nj", "25"));
+    }
+    shipped(name, &keys)
 }
 
 pub(super) fn made(name: &str) -> GridResult {

@@ -11,9 +11,9 @@ use support::vectors::distance;
 use super::{Family, assert_heights, case, family, line, make};
 
 /// A C-grid and an O-grid around a section at an angle.
-const C: &str = "[geometry]\nnaca = \"0012\"\nangle = 4\n[grid]\ntopology = \"C\"\nni = 257\nwake = 48\nnj = 81\n\
+const C: &str = "[geometry]\nnaca = \"0012\"\nangle = 4\n[grid]\ntopology = \"C\"\nni = 193\nwake = 36\nnj = 61\n\
                  first_cell = 1e-4\n";
-const O: &str = "[geometry]\nnaca = \"0012\"\nangle = 4\n[grid]\ntopology = \"O\"\nni = 257\nnj = 81\nfirst_cell = 1e-4\n";
+const O: &str = "[geometry]\nnaca = \"0012\"\nangle = 4\n[grid]\ntopology = \"O\"\nni = 225\nnj = 61\nfirst_cell = 1e-4\n";
 
 /// A piece of a case file: its name, kind and points, and more keys.
 type Piece<'a> = (&'a str, &'a str, &'a str, &'a str);
@@ -187,8 +187,8 @@ fn o_grids_fit_outer_lines_of_pieces() {
 #[test]
 fn a_box_is_its_four_pieces() {
     let [c, o] = [C, O].map(|text| {
-        let coarse = text.replace("ni = 257", "ni = 129").replace("wake = 48", "wake = 24");
-        coarse.replace("nj = 81", "nj = 49").replace("1e-4", "1e-3")
+        let coarse = text.replace("193", "129").replace("225", "129").replace("36", "24");
+        coarse.replace("nj = 61", "nj = 49").replace("1e-4", "1e-3")
     });
     let of_box = |grid: &str, more: &str| {
         format!(
@@ -228,7 +228,7 @@ fn pieces_of_a_file_and_of_a_written_case_make_the_same_grid() {
     std::fs::write(folder.path().join("roof.dat"), "# roof\n-1.2 1\n0 0.95\n1.5 0.95\n4 1.1\n")
         .unwrap();
     let pieces = with_pieces(
-        &C.replace("nj = 81", "nj = 33"),
+        &C.replace("nj = 61", "nj = 33"),
         &[
             ("floor", "slip", "[[4, -0.8], [-1.2, -0.8]]", ""),
             ("inlet", "inlet", "[[-1.2, -0.8], [-1.2, 1]]", ""),
@@ -260,7 +260,7 @@ fn a_line_that_meets_the_section_or_has_too_many_corners_is_refused() {
             ("inlet", "inlet", "[[-1, -1], [-1, 1]]", ""),
             ("roof", "slip", "[[-1, 1], [4, 1]]", ""),
         ];
-        let grid = C.replace("ni = 257\nwake = 48", &format!("ni = {ni}\nwake = 16"));
+        let grid = C.replace("ni = 193\nwake = 36", &format!("ni = {ni}\nwake = 16"));
         make(&case(&with_pieces(&grid, &pieces))).unwrap_err()
     };
     let teeth: Vec<String> = (0..60)
@@ -303,7 +303,7 @@ fn files_name_pieces_of_all_kinds() {
             ("bleed", "slip", "[[2, 0.8], [3, 0.9]]", ""),
             ("roof", "far-field", "[[3, 0.9], [4, 1]]", ""),
         ];
-        let text = with_pieces(&C.replace("nj = 81", &format!("nj = 65\n{keys}")), &pieces);
+        let text = with_pieces(&C.replace("nj = 61", &format!("nj = 61\n{keys}")), &pieces);
         case(&format!("{text}[output]\nformats = {formats}\n"))
     };
     let all = "[\"su2\", \"openfoam\", \"plot3d\", \"msh\", \"cgns\"]";

@@ -334,17 +334,18 @@ fn a_grid_of_gridgen_keeps_its_wall() {
 
 #[test]
 fn any_side_is_a_wall() {
-    let grid = noisy(&channel(SIZE, 0.4, FIRST_CELL), 0.1);
+    let [n, m] = [33, 17];
+    let grid = noisy(&channel([n, m], 0.4, FIRST_CELL), 0.1);
     let expected = smoothed(&grid).grid;
     for side in Side::ALL {
         let name = side.name();
         for reversed in [false, true] {
             let source = |i: usize, j: usize| {
-                let [along, across, n] = if side.across() == 1 { [i, j, 65] } else { [j, i, 65] };
-                let across = if side.is_last() { 32 - across } else { across };
+                let [along, across] = if side.across() == 1 { [i, j] } else { [j, i] };
+                let across = if side.is_last() { m - 1 - across } else { across };
                 [if reversed { n - 1 - along } else { along }, across]
             };
-            let [ni, nj] = if side.across() == 1 { [65, 33] } else { [33, 65] };
+            let [ni, nj] = if side.across() == 1 { [n, m] } else { [m, n] };
             let of = |from: &Grid| {
                 grid_from(ni, nj, |i, j| from.point(source(i, j)[0], source(i, j)[1]))
             };
