@@ -9,9 +9,9 @@ use gridgen::files::record::RecordFault;
 use gridgen::grid::Grid;
 use gridgen::internals::digest;
 use gridgen::movement::{Moved, MovementError, Reference, Resident};
-use support::cases::{case, make};
+use support::cases::{case, make, shipped};
 use support::grids::distance;
-use support::vectors::twisted;
+use support::vectors::{self, twisted};
 use support::with_threads;
 
 type Wall = Vec<[f64; 2]>;
@@ -86,10 +86,14 @@ pub(crate) fn thickened(wall: &[[f64; 2]], times: f64) -> Wall {
     wall.iter().map(|&[x, y]| [x, times * y]).collect()
 }
 
-/// The distance of the first node above the wall from the wall.
+/// The way from the wall to the first node above it.
+fn cell(grid: &Grid, i: usize) -> [f64; 2] {
+    vectors::less(grid.point(i, 1), grid.point(i, 0))
+}
+
 fn height(grid: &Grid, i: usize) -> f64 {
-    let [a, b] = [grid.point(i, 0), grid.point(i, 1)];
-    (a[0] - b[0]).hypot(a[1] - b[1])
+    let [x, y] = cell(grid, i);
+    x.hypot(y)
 }
 
 #[test]
@@ -224,17 +228,11 @@ fn first_cells_turn_with_the_wall() {
 
     let moved = moved(reference, &wall);
 
-    let (before, after) = (reference.grid(), moved.grid());
-    let cell = |grid: &Grid, i: usize| {
-        let [a, b] = [grid.point(i, 0), grid.point(i, 1)];
-        [b[0] - a[0], b[1] - a[1]]
-    };
     let (sin, cos) = 4.0_f64.to_radians().sin_cos();
-    for i in 0..before.ni {
-        let [x, y] = cell(before, i);
-        let expected = [cos * x + sin * y, cos * y - sin * x];
-        let found = cell(after, i);
-        let off = (found[0] - expected[0]).hypot(found[1] - expected[1]);
+    for i in 0..reference.grid().ni {
+        let [x, y] = cell(reference.grid(), i);
+        let turned = [cos * x + sin * y, cos * y - sin * x];
+        let off = vectors::distance(cell(moved.grid(), i), turned);
         assert!(off < 1e-12, "point {i}: {off:e}");
     }
 }
@@ -422,12 +420,8 @@ fn forged_and_folded_references_are_damaged() {
 /// Sides of the blocks of a cascade that no block has, and blocks that the lists do not have.
 #[test]
 fn forged_blocks_of_a_cascade_are_damaged() {
-    let blade = concat!(env!("CARGO_MANIFEST_DIR"), "/cases/airfoils/compressor.dat");
-    let case = case(&format!(
-        "geometry.file = '{blade}'\ngeometry.trailing_edge = 'rounded'\ngeometry.angle = -44.8785\n[grid]\n\
-         ni = 221\nnj = 25\nfirst_cell = 1e-4\nreach = 0.04\n[cascade]\npitch = 0.8\n"
-    ));
-    let made = make(&case).unwrap();
+    let keys = [("grid.ni", "157"), ("grid.nj", "25"), ("grid.first_cell", "1e-4")];
+    let made = make(&shipped("compressor.toml", &keys).unwrap()).unwrap();
     let whole = stored(&made.reference().unwrap());
     let read = |from: &str, to: &str| {
         let head = |head: &str| {
@@ -438,11 +432,11 @@ fn forged_blocks_of_a_cascade_are_damaged() {
     };
     let passage = made.passage[0].grid.nj;
 
-    assert_eq!(read("ni = 221", "ni = 221").unwrap().blocks().len(), 4);
+    assert_eq!(read("ni = 157", "ni = 157").unwrap().blocks().len(), 4);
     for (from, to) in [
         ("block = 3", "block = 4"),
-        ("nodes = [0, 220]", "nodes = [0, 221]"),
-        ("nodes = [0, 220]", "nodes = [400, 220]"),
+        ("nodes = [0, 156]", "nodes = [0, 157]"),
+        ("nodes = [0, 156]", "nodes = [400, 156]"),
         (&format!("nj = {passage}\n"), &format!("nj = {}\n", passage + 1)),
         (&format!("nj = {passage}\n"), "nj = 1\n"),
         (&format!("nj = {passage}\n"), "nj = 9223372036854775807\n"),
@@ -555,13 +549,14 @@ fn files_that_are_no_references_are_refused() {
 #[test]
 fn a_movement_to_another_section_takes_few_iterations() {
     let other = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/airfoils/s1223.dat");
-    let settled = |text: String| case(&text).settle().unwrap();
     let blunt = O.replace("'sharp'", "'blunt'");
     let s1223 = format!("geometry.file = '{other}'");
     // The section of the file ends in a point.
     let cambered = "geometry.naca = '8412'".to_owned();
     for (text, to, linear) in [(O, &s1223, 10.0), (&blunt, &cambered, 10.0), (C, &s1223, 13.5)] {
-        let of = |geometry: &str| settled(text.replace("geometry.naca = '2412'", geometry));
+        let of = |geometry: &str| {
+            case(&text.replace("geometry.naca = '2412'", geometry)).settle().unwrap()
+        };
         let reference = of("geometry.naca = '0012'").reference(&CpuBackend).unwrap();
         let wall: Wall = of(to).points.line;
         let range = reference.grid().topology.wall(reference.grid().ni);
