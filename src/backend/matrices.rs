@@ -3,7 +3,7 @@
 use super::error::{check_length, check_room};
 use super::{Backend, DeviceError, Fused, LevelSize, Real, Result};
 use crate::diagnostics::errors;
-use crate::sparse::{Csr, EllPattern, STENCIL, Schedule, Structure};
+use crate::sparse::{Csr, EllPattern, STENCIL, Schedule};
 
 /// Storage of the entries of a matrix for products.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
@@ -33,7 +33,7 @@ pub trait SparseBackend: Backend {
     type CsrMatrix<T: Real>: SparseMatrix<Self, T>;
 
     /// A zero matrix with the given pattern.
-    fn matrix<T: Real>(&self, pattern: &EllPattern) -> Result<Self::Matrix<T>>;
+    fn matrix<T: Real>(&self, pattern: EllPattern) -> Result<Self::Matrix<T>>;
 
     /// Values of A by slot, column-major, padding included.
     fn matrix_values<T: Real>(&self, a: &Self::Matrix<T>) -> Result<Vec<T>>;
@@ -83,9 +83,11 @@ pub trait LinearOperator<B: Backend, T: Real> {
 
 /// Refuses vectors x and y of other lengths than a product y = A x has: with wall columns, the terms of the first row
 /// of points are read.
-pub(super) fn check_product(a: &EllPattern, x: usize, y: usize) -> Result<()> {
-    match a.structure() {
-        Structure::WallColumns { mi, walls, .. } if !walls.has_others() => check_room(2 * mi, [x])?,
+pub(super) fn check_product(a: EllPattern, x: usize, y: usize) -> Result<()> {
+    match a {
+        EllPattern::WallColumns(size, walls) if !walls.has_others() => {
+            check_room(2 * size.mi, [x])?;
+        }
         _ => check_length(x, a.rows())?,
     }
     check_length(y, a.rows())
@@ -130,13 +132,9 @@ pub(super) struct OfEntries<B: SparseBackend, T: Real> {
 }
 
 impl<B: SparseBackend, T: Real> OfEntries<B, T> {
-    /// One of this kind for matrices of `mi` × `mj` points.
-    pub(super) fn new(
-        backend: &B,
-        (mi, mj, periodic): (usize, usize, bool),
-        kind: Algebraic,
-    ) -> Result<Self> {
-        let entries = backend.matrix(&EllPattern::nine_point(mi, mj, periodic))?;
+    /// One of this kind for matrices of this size.
+    pub(super) fn new(backend: &B, size: LevelSize, kind: Algebraic) -> Result<Self> {
+        let entries = backend.matrix(EllPattern::NinePoint(size))?;
         Ok(Self { made: entries.preconditioner(backend, kind)?, entries })
     }
 }

@@ -2,8 +2,8 @@
 
 use super::error::{check_length, check_lengths};
 use super::{Real, Result, SparseBackend};
+use crate::sparse::EllPattern;
 pub use crate::sparse::LevelSize;
-use crate::sparse::{EllPattern, Structure};
 
 /// In which directions a level is coarsened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -23,11 +23,6 @@ impl LevelSize {
         self.periodic && self.mi.is_multiple_of(2)
     }
 
-    /// Values of a vector, two for each point.
-    pub(crate) fn values(self) -> usize {
-        2 * self.mi * self.mj
-    }
-
     /// Refuses a level of another size, if there is one.
     pub(crate) fn check(self, level: Option<Self>) -> Result<()> {
         let level = level.unwrap_or(self);
@@ -36,11 +31,10 @@ impl LevelSize {
     }
 
     /// Refuses matrices of another size: one with the nine-point pattern, and that of the wall columns.
-    pub(crate) fn check_matrices(self, a: &EllPattern, columns: Option<&EllPattern>) -> Result<()> {
-        let grids = |of| matches!(of, Structure::NinePoint { .. } | Structure::TenNumbers { .. });
-        let is_grid = grids(a.structure());
+    pub(crate) fn check_matrices(self, a: EllPattern, columns: Option<EllPattern>) -> Result<()> {
+        let of_grid = !matches!(a, EllPattern::WallColumns(..));
         let rows = columns.map_or(self.values(), EllPattern::rows);
-        check_lengths(self.values(), [if is_grid { a.rows() } else { 0 }, rows])
+        check_lengths(self.values(), [if of_grid { a.rows() } else { 0 }, rows])
     }
 
     /// Refuses a level that is not the next coarser one in either way.

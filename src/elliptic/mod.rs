@@ -58,10 +58,9 @@ impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
     /// # Errors
     /// If the memory of the device does not suffice.
     pub fn transposed(&self, backend: &B) -> Result<GridJacobian<B, T>> {
-        let LevelSize { mi, mj, periodic } = self.size;
         let mut own = GridJacobian::new(backend, self.size, self.jacobian.walls, false)?;
         backend.jacobian(&self.state, &mut own.field, own.wall.as_mut())?;
-        let mut field = backend.matrix(&EllPattern::nine_point(mi, mj, periodic))?;
+        let mut field = backend.matrix(EllPattern::NinePoint(self.size))?;
         backend.transpose(&own.field, &mut field)?;
         Ok(GridJacobian { field, transposed: true, ..own })
     }
@@ -122,10 +121,9 @@ pub struct GridJacobian<B: EllipticBackend, T: Real> {
 
 impl<B: EllipticBackend, T: Real> GridJacobian<B, T> {
     fn new(backend: &B, size: LevelSize, walls: WalledSides, short: bool) -> Result<Self> {
-        let LevelSize { mi, mj, periodic } = size;
-        let pattern = if short { EllPattern::ten_numbers } else { EllPattern::nine_point };
-        let field = backend.matrix(&pattern(mi, mj, periodic))?;
-        let columns = || backend.matrix(&EllPattern::wall_columns(mi, mj, walls));
+        let pattern = if short { EllPattern::TenNumbers } else { EllPattern::NinePoint };
+        let field = backend.matrix(pattern(size))?;
+        let columns = || backend.matrix(EllPattern::WallColumns(size, walls));
         let wall = (!walls.is_empty()).then(columns).transpose()?;
         Ok(Self { field, wall, walls, size, transposed: false, short })
     }
@@ -138,10 +136,10 @@ impl<B: EllipticBackend, T: Real> GridJacobian<B, T> {
 
     /// Copies the whole operator to the host, by rows. The equations of a point on two walls are those of the unit matrix.
     pub fn to_csr(&self, backend: &B) -> Result<Csr> {
-        let LevelSize { mi, mj, periodic } = self.size;
-        let pattern = EllPattern::nine_point(mi, mj, periodic);
+        let LevelSize { mi, mj, .. } = self.size;
+        let pattern = EllPattern::NinePoint(self.size);
         let field = if self.short {
-            let mut entries = backend.matrix(&pattern)?;
+            let mut entries = backend.matrix(pattern)?;
             backend.entries(&self.field, &mut entries)?;
             backend.matrix_values(&entries)?
         } else {
@@ -149,7 +147,7 @@ impl<B: EllipticBackend, T: Real> GridJacobian<B, T> {
         };
         let columns = self.wall.as_ref().map(|wall| backend.matrix_values(wall)).transpose()?;
         let (columns, walls) = (columns.as_deref(), self.walls);
-        let of_walls = EllPattern::wall_columns(mi, mj, walls);
+        let of_walls = EllPattern::WallColumns(self.size, walls);
         let entries = |row| pattern.row(row).map(|(at, column)| (column, field[at].widen()));
         let point = |row: usize| (row / 2 % mi, row / 2 / mi);
         let wall = |row| {

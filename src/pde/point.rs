@@ -143,7 +143,7 @@ impl StencilBlocks {
         -2.0 * (self.g11 + self.g22)
     }
 
-    /// The ten numbers of a point in the pairs of [`crate::sparse::EllPattern::ten_numbers`].
+    /// The ten numbers of a point in the pairs of [`crate::sparse::EllPattern::TenNumbers`].
     #[inline(always)]
     pub fn ten_numbers(&self) -> [[f64; 2]; 5] {
         let Self { xi: [[xx, xy], [yx, yy]], .. } = *self;

@@ -1,15 +1,24 @@
 //! The ELL format, the patterns of the grid equations, and the orders of elimination of their incomplete
 //! factors.
 
-/// Pattern of a matrix in ELL format ("packed matrix" of Liu, Zhong and Chen 2011).
+/// Pattern of a matrix in ELL format ("packed matrix" of Liu, Zhong and Chen 2011) on the unknown points of a grid.
 ///
 /// Each row has `width` slots. Its entries are shifted left, and unused slots must hold zero. Slot k of row r
 /// is at `k * rows + r` (column-major). The columns follow from the position of a row and are not stored.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EllPattern {
-    structure: Structure,
-    rows: usize,
-    width: usize,
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EllPattern {
+    /// The grid equations: 9 entries of the row's own variable and 4 of the other, fewer at the boundary.
+    NinePoint(LevelSize),
+    /// The matrix of [`Self::NinePoint`] by the ten numbers that its rows follow from where their weights are
+    /// w = 1/(2 (g11 + g22)): two rows, x and y, of five slots a point hold
+    ///
+    /// (w g22, d), (X_xx, X_yy), (X_xy, X_yx), (Y_xx, Y_yy), (Y_xy, Y_yx),
+    ///
+    /// and the blocks are w g22 I ∓ X (W, E), (½ − w g22) I ∓ Y (S, N), d I (SW, NE), −d I (SE, NW) and −I (C); theory
+    /// eq. 3–5. Those of neighbours that do not exist are no entries.
+    TenNumbers(LevelSize),
+    /// The wall columns: every row of line i holds (p_i, q_i) of each wall that it ends at, and so those of line j.
+    WallColumns(LevelSize, WalledSides),
 }
 
 /// Size of a level: unknown points, two unknowns each.
@@ -24,6 +33,11 @@ pub struct LevelSize {
 }
 
 impl LevelSize {
+    /// Values of a vector, two for each point.
+    pub(crate) fn values(self) -> usize {
+        2 * self.mi * self.mj
+    }
+
     /// Number of the unknown point at an offset from (i, j), if it exists.
     fn neighbour(self, (i, j): (usize, usize), (di, dj): (isize, isize)) -> Option<usize> {
         let Self { mi, mj, periodic } = self;
@@ -36,18 +50,6 @@ impl LevelSize {
         };
         Some(j * mi + i)
     }
-}
-
-/// The structure from which the columns of a pattern follow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "mi × mj points, of which a periodic row closes")]
-pub enum Structure {
-    /// The grid equations on `mi` × `mj` points; see [`EllPattern::nine_point`].
-    NinePoint { mi: usize, mj: usize, periodic: bool },
-    /// The grid equations by ten numbers a point; see [`EllPattern::ten_numbers`].
-    TenNumbers { mi: usize, mj: usize, periodic: bool },
-    /// The wall columns on `mi` × `mj` points; see [`EllPattern::wall_columns`].
-    WallColumns { mi: usize, mj: usize, walls: WalledSides },
 }
 
 /// The sides of `mi` × `mj` unknown points that are walls with exact first cells, in the order j = 0, j = mj − 1, i = 0
@@ -126,33 +128,14 @@ pub(crate) const STENCIL: [(isize, isize, bool); 13] = [
     (1, 1, false),
 ];
 
-/// Slots of [`EllPattern::ten_numbers`].
+/// Slots of [`EllPattern::TenNumbers`].
 pub(crate) const TEN_SLOTS: usize = 5;
 
 /// For each entry of [`STENCIL`], the entry of the neighbour's row that couples it to this one.
 const MIRRORED: [usize; STENCIL.len()] = [12, 10, 11, 9, 7, 8, 6, 4, 5, 3, 1, 2, 0];
 
 impl EllPattern {
-    /// Pattern of the grid equations on `mi` × `mj` unknown points with two unknowns each: 9 entries of the
-    /// row's own variable and 4 of the other, fewer at the boundary.
-    pub fn nine_point(mi: usize, mj: usize, periodic: bool) -> Self {
-        let structure = Structure::NinePoint { mi, mj, periodic };
-        Self { structure, rows: 2 * mi * mj, width: STENCIL.len() }
-    }
-
-    /// The matrix of [`Self::nine_point`] by the ten numbers that its rows follow from where their weights are
-    /// w = 1/(2 (g11 + g22)): two rows, x and y, of five slots a point hold
-    ///
-    /// (w g22, d), (X_xx, X_yy), (X_xy, X_yx), (Y_xx, Y_yy), (Y_xy, Y_yx),
-    ///
-    /// and the blocks are w g22 I ∓ X (W, E), (½ − w g22) I ∓ Y (S, N), d I (SW, NE), −d I (SE, NW) and −I (C); theory
-    /// eq. 3–5. Those of neighbours that do not exist are no entries.
-    pub fn ten_numbers(mi: usize, mj: usize, periodic: bool) -> Self {
-        let structure = Structure::TenNumbers { mi, mj, periodic };
-        Self { structure, rows: 2 * mi * mj, width: TEN_SLOTS }
-    }
-
-    /// The places in [`STENCIL`] of the entries of a row of [`Self::nine_point`], and their columns, which rise
+    /// The places in [`STENCIL`] of the entries of a row of [`Self::NinePoint`], and their columns, which rise
     /// except for the neighbours across a seam.
     pub(crate) fn nine_point_entries(
         size: LevelSize,
@@ -166,48 +149,44 @@ impl EllPattern {
         })
     }
 
-    /// Pattern of the wall columns on `mi` × `mj` points: every row of line i holds (p_i, q_i) of each wall
-    /// that it ends at, and so those of line j.
-    pub fn wall_columns(mi: usize, mj: usize, walls: WalledSides) -> Self {
-        let structure = Structure::WallColumns { mi, mj, walls };
-        Self { structure, rows: 2 * mi * mj, width: 2 * walls.sides().count() }
-    }
-
-    /// The position of (c, r) for each entry (r, c) of row r of [`Self::nine_point`], slot by slot.
+    /// The position of (c, r) for each entry (r, c) of row r of [`Self::NinePoint`], slot by slot.
     pub(crate) fn mirrored(size: LevelSize, row: usize) -> impl Iterator<Item = usize> {
-        let rows = 2 * size.mi * size.mj;
         Self::nine_point_entries(size, row).filter_map(move |(entry, column)| {
             let mut there = Self::nine_point_entries(size, column);
             let slot = there.position(|(other, _)| other == MIRRORED[entry])?;
-            Some(slot * rows + column)
+            Some(slot * size.values() + column)
         })
     }
 
-    /// The structure from which the columns follow.
-    pub fn structure(&self) -> Structure {
-        self.structure
+    /// Its points, with two rows each.
+    pub fn size(self) -> LevelSize {
+        let (Self::NinePoint(size) | Self::TenNumbers(size) | Self::WallColumns(size, _)) = self;
+        size
     }
 
     /// Number of rows.
-    pub fn rows(&self) -> usize {
-        self.rows
+    pub fn rows(self) -> usize {
+        self.size().values()
     }
 
     /// Number of slots in a row.
-    pub fn width(&self) -> usize {
-        self.width
+    pub fn width(self) -> usize {
+        match self {
+            Self::NinePoint(_) => STENCIL.len(),
+            Self::TenNumbers(_) => TEN_SLOTS,
+            Self::WallColumns(_, walls) => 2 * walls.sides().count(),
+        }
     }
 
-    /// (slot position, column) of each entry of a row; none of [`Self::ten_numbers`], whose slots are no entries.
-    pub fn row(&self, row: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
+    /// (slot position, column) of each entry of a row; none of [`Self::TenNumbers`], whose slots are no entries.
+    pub fn row(self, row: usize) -> impl Iterator<Item = (usize, usize)> {
         let (mut nine, mut wall) = (None, None);
-        match self.structure {
-            Structure::NinePoint { mi, mj, periodic } => {
-                let entries = Self::nine_point_entries(LevelSize { mi, mj, periodic }, row);
-                nine = Some(entries.map(|(_, column)| column));
+        match self {
+            Self::NinePoint(size) => {
+                nine = Some(Self::nine_point_entries(size, row).map(|(_, column)| column));
             }
-            Structure::TenNumbers { .. } => {}
-            Structure::WallColumns { mi, mj, walls } => {
+            Self::TenNumbers(_) => {}
+            Self::WallColumns(LevelSize { mi, mj, .. }, walls) => {
                 let (i, j) = ((row / 2) % mi, row / 2 / mi);
                 wall = Some(walls.sides().flat_map(move |side| {
                     let k = if side < 2 { i } else { j };
@@ -217,7 +196,7 @@ impl EllPattern {
             }
         }
         let columns = nine.into_iter().flatten().chain(wall.into_iter().flatten());
-        columns.enumerate().map(move |(slot, column)| (slot * self.rows + row, column))
+        columns.enumerate().map(move |(slot, column)| (slot * self.rows() + row, column))
     }
 }
 
@@ -255,20 +234,14 @@ pub(crate) const TILE: usize = 32;
 #[derive(Debug, Clone, Copy)]
 pub struct Elimination {
     schedule: Schedule,
-    rows: u32,
-    mi: usize,
-    periodic: bool,
+    size: LevelSize,
 }
 
 impl Elimination {
     /// The order of elimination for this schedule.
-    pub fn new(pattern: &EllPattern, schedule: Schedule) -> Self {
-        // A pattern numbers its rows in 32 bits, so the cast loses nothing.
-        let rows = pattern.rows() as u32;
-        match pattern.structure() {
-            Structure::NinePoint { mi, periodic, .. } => Self { schedule, rows, mi, periodic },
-            _ => Self { schedule: Schedule::Levels, rows, mi: 1, periodic: false },
-        }
+    pub fn new(pattern: EllPattern, schedule: Schedule) -> Self {
+        let by_points = matches!(pattern, EllPattern::NinePoint(_));
+        Self { schedule: if by_points { schedule } else { Schedule::Levels }, size: pattern.size() }
     }
 
     /// True if the factors keep the entry of a row in a column.
@@ -283,18 +256,19 @@ impl Elimination {
 
     /// The colour of every row, if the rows are eliminated by colours: those of one colour in their natural order.
     pub fn colours(&self) -> Option<Vec<u32>> {
-        let colours = (0..self.rows).map(|row| self.colour(row as usize) as u32);
+        let colours = (0..self.size.values()).map(|row| self.colour(row) as u32);
         (self.schedule == Schedule::Colours).then(|| colours.collect())
     }
 
     fn place(&self, row: usize) -> [usize; 2] {
-        [row / 2 % self.mi, row / 2 / self.mi]
+        [row / 2 % self.size.mi, row / 2 / self.size.mi]
     }
 
     fn colour(&self, row: usize) -> usize {
         let [i, j] = self.place(row);
         // Around the seam the last of an odd number of points meets the first, so it needs a third colour.
-        let odd_end = self.periodic && !self.mi.is_multiple_of(2) && i + 1 == self.mi;
+        let LevelSize { mi, periodic, .. } = self.size;
+        let odd_end = periodic && !mi.is_multiple_of(2) && i + 1 == mi;
         3 * (j % 2) + if odd_end { 2 } else { i % 2 }
     }
 }

@@ -8,7 +8,7 @@ mod row_blocks;
 
 pub(crate) use csr::Sorted;
 pub use csr::{Csr, Pattern};
-pub use ell::{Elimination, EllPattern, LevelSize, Schedule, Structure, WalledSides};
+pub use ell::{Elimination, EllPattern, LevelSize, Schedule, WalledSides};
 pub(crate) use ell::{STENCIL, TEN_SLOTS, TILE};
 pub use graph::{Graph, colours, reverse_cuthill_mckee};
 pub use levels::{ROW_TILE, RowSets, Triangle, Turn, levels};

@@ -49,7 +49,7 @@ fn the_estimate_has_room_for_the_padding_of_narrow_levels() {
         let size = LevelSize { mi, mj, periodic: true };
         let [a, columns] =
             [ten_numbers::<f32>(size, 0.0), wall_columns(size, WalledSides::SECTION)].map(
-                |(pattern, values)| CudaMatrix::from_values(&backend, &pattern, &values).unwrap(),
+                |(pattern, values)| CudaMatrix::from_values(&backend, pattern, &values).unwrap(),
             );
         let before = device.used();
         let kind = (size, Coarsening::Full);

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use gridgen::sparse::{
-    Csr, Elimination, EllPattern, Graph, Passage, RowBlocks, RowSets, Schedule, TooFewRows,
-    colours as colours_of, reverse_cuthill_mckee,
+    Csr, Elimination, EllPattern, Graph, LevelSize, Passage, RowBlocks, RowSets, Schedule,
+    TooFewRows, colours as colours_of, reverse_cuthill_mckee,
 };
 
 use crate::general::matrices::changed;
@@ -23,7 +23,7 @@ fn a_column_beyond_32_bits_does_not_wrap() {
 
 #[test]
 fn an_interior_row_has_thirteen_rising_columns_and_rim_rows_are_shorter() {
-    let pattern = EllPattern::nine_point(5, 4, false);
+    let pattern = EllPattern::NinePoint(LevelSize { mi: 5, mj: 4, periodic: false });
     let row = 2 * (2 * 5 + 2);
 
     let columns: Vec<usize> = pattern.row(row).map(|(_, column)| column).collect();
@@ -37,8 +37,8 @@ fn an_interior_row_has_thirteen_rising_columns_and_rim_rows_are_shorter() {
 #[test]
 fn no_two_neighbours_have_the_same_colour() {
     for (mi, periodic) in [(7, false), (8, true), (7, true), (3, true)] {
-        let pattern = EllPattern::nine_point(mi, 5, periodic);
-        let colours = Elimination::new(&pattern, Schedule::Colours).colours().unwrap();
+        let pattern = EllPattern::NinePoint(LevelSize { mi, mj: 5, periodic });
+        let colours = Elimination::new(pattern, Schedule::Colours).colours().unwrap();
         for row in 0..pattern.rows() {
             for (_, column) in pattern.row(row).filter(|(_, column)| column / 2 != row / 2) {
                 let (own, other) = (colours[row], colours[column]);
@@ -50,8 +50,8 @@ fn no_two_neighbours_have_the_same_colour() {
 
 #[test]
 fn a_tile_keeps_its_own_couplings() {
-    let pattern = EllPattern::nine_point(70, 40, true);
-    let elimination = Elimination::new(&pattern, Schedule::Tiles);
+    let pattern = EllPattern::NinePoint(LevelSize { mi: 70, mj: 40, periodic: true });
+    let elimination = Elimination::new(pattern, Schedule::Tiles);
     let row = |i: usize, j: usize| 2 * (70 * j + i);
 
     assert!(elimination.keeps(row(31, 31), row(30, 30)));

@@ -1,7 +1,9 @@
 //! The grid equations: state, residual, Jacobian.
 
 use gridgen::backend::cpu::{CpuBackend, EllipticState};
-use gridgen::backend::{EllipticBackend, EllipticData, Evaluation, Real, SparseBackend, WallTerms};
+use gridgen::backend::{
+    EllipticBackend, EllipticData, Evaluation, LevelSize, Real, SparseBackend, WallTerms,
+};
 use gridgen::grid::{Seam, Topology};
 use gridgen::sparse::{EllPattern, WalledSides};
 
@@ -233,16 +235,15 @@ pub fn kept_weights_stay_as_they_are<S: Subject>(subject: &S) {
 fn check_jacobian<S: Subject, T: Real>(
     subject: &S,
     problem: &(EllipticData, Vec<f64>),
-    pattern: fn(usize, usize, bool) -> EllPattern,
+    pattern: fn(LevelSize) -> EllPattern,
 ) {
-    let EllipticData { mi, mj, periodic, .. } = problem.0;
     let mut both = Both::new(subject, problem);
     both.residual();
-    let pattern = pattern(mi, mj, periodic);
-    let mut expected = CpuBackend.matrix::<T>(&pattern).unwrap();
+    let pattern = pattern(CpuBackend.size(&both.cpu));
+    let mut expected = CpuBackend.matrix::<T>(pattern).unwrap();
     CpuBackend.jacobian(&both.cpu, &mut expected, None).unwrap();
     // The previous contents of the slots must not matter.
-    let mut a = subject.matrix_from(&pattern, &vec![T::one(); pattern.rows() * pattern.width()]);
+    let mut a = subject.matrix_from(pattern, &vec![T::one(); pattern.rows() * pattern.width()]);
 
     subject.jacobian(&both.state, &mut a, None).unwrap();
 
@@ -251,7 +252,7 @@ fn check_jacobian<S: Subject, T: Real>(
 
 pub fn the_entries_of_the_jacobian<S: Subject>(subject: &S) {
     for problem in problems() {
-        for pattern in [EllPattern::nine_point, EllPattern::ten_numbers] {
+        for pattern in [EllPattern::NinePoint, EllPattern::TenNumbers] {
             check_jacobian::<S, f64>(subject, &problem, pattern);
             check_jacobian::<S, f32>(subject, &problem, pattern);
         }
@@ -261,18 +262,17 @@ pub fn the_entries_of_the_jacobian<S: Subject>(subject: &S) {
 fn check_wall_columns<S: Subject, T: Real>(subject: &S, problem: &(EllipticData, Vec<f64>)) {
     let mut both = Both::new(subject, problem);
     both.residual();
-    let EllipticData { mi, mj, periodic, .. } = problem.0;
     let walls = match problem.0.walled_sides() {
         none if none.is_empty() => WalledSides::SECTION,
         walls => walls,
     };
-    let (pattern, field) =
-        (EllPattern::wall_columns(mi, mj, walls), EllPattern::nine_point(mi, mj, periodic));
-    let mut expected = CpuBackend.matrix::<T>(&pattern).unwrap();
-    let mut a = CpuBackend.matrix::<T>(&field).unwrap();
+    let size = CpuBackend.size(&both.cpu);
+    let (pattern, field) = (EllPattern::WallColumns(size, walls), EllPattern::NinePoint(size));
+    let mut expected = CpuBackend.matrix::<T>(pattern).unwrap();
+    let mut a = CpuBackend.matrix::<T>(field).unwrap();
     CpuBackend.jacobian(&both.cpu, &mut a, Some(&mut expected)).unwrap();
-    let mut b = subject.matrix::<T>(&pattern).unwrap();
-    let mut a = subject.matrix::<T>(&field).unwrap();
+    let mut b = subject.matrix::<T>(pattern).unwrap();
+    let mut a = subject.matrix::<T>(field).unwrap();
 
     subject.jacobian(&both.state, &mut a, Some(&mut b)).unwrap();
 

@@ -1,7 +1,7 @@
 //! BiCGStab with Jacobi, several iterations of which a device does in one recording.
 
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
-use gridgen::backend::{Algebraic, SparseBackend, SparseMatrix};
+use gridgen::backend::{Algebraic, LevelSize, SparseBackend, SparseMatrix};
 use gridgen::solver::LinearStop;
 use gridgen::solver::krylov::{Bicgstab, KrylovReport, System, Target};
 use gridgen::sparse::EllPattern;
@@ -9,13 +9,13 @@ use gridgen::sparse::EllPattern;
 use super::{Subject, random, to_device, to_host};
 use support::linear::apart;
 
-const POINTS: (usize, usize) = (60, 48);
+const POINTS: LevelSize = LevelSize { mi: 60, mj: 48, periodic: false };
 
 /// Five-point differences of both variables with a shift and without coupling: so well conditioned that
 /// rounding hardly changes the number of iterations.
 fn laplacian() -> (EllPattern, Vec<f64>) {
-    let (mi, mj) = POINTS;
-    let pattern = EllPattern::nine_point(mi, mj, false);
+    let LevelSize { mi, .. } = POINTS;
+    let pattern = EllPattern::NinePoint(POINTS);
     let mut values = vec![0.0; pattern.rows() * pattern.width()];
     let place = |row: usize| (row / 2 % mi, row / 2 / mi, row % 2);
     for row in 0..pattern.rows() {
@@ -49,7 +49,7 @@ fn solve<B: SparseBackend>(
     let mut observed = Vec::new();
     let observe = &mut |iteration, residual| observed.push((iteration, residual));
     let mut system = System::new(backend, (a, b), &mut *preconditioner, observe);
-    let n = 2 * POINTS.0 * POINTS.1;
+    let n = 2 * POINTS.mi * POINTS.mj;
     let mut krylov = Bicgstab::new(backend, n).unwrap();
     let report = krylov.solve(&mut system, target, &mut x).unwrap();
     (report, host(&x), observed)
@@ -60,9 +60,9 @@ fn solves<S: Subject>(subject: &S, target: Target) -> [Solved; 2] {
     let (pattern, values) = laplacian();
     let b = random::<f64>(7, pattern.rows());
     let zeros = vec![0.0; b.len()];
-    let a = EllMatrix::from_values(pattern.clone(), values.clone());
+    let a = EllMatrix::from_values(pattern, values.clone());
     let expected = solve(&CpuBackend, &a, &b, zeros.clone(), target, Clone::clone);
-    let a = subject.matrix_from(&pattern, &values);
+    let a = subject.matrix_from(pattern, &values);
     let [right, x] = [&b, &zeros].map(|v| to_device(subject, v));
     let host = |x: &S::Vector<f64>| to_host(subject, x, b.len());
     [expected, solve(subject, &a, &right, x, target, host)]

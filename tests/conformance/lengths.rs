@@ -11,6 +11,9 @@ use support::stencil::{stencil, wall_columns};
 use super::equations::problem;
 use super::{Subject, random, to_device};
 
+/// The pattern of a grid with fewer lines.
+const SMALLER: EllPattern = EllPattern::NinePoint(LevelSize { mi: 10, mj: 4, periodic: false });
+
 /// Asserts that the result is the error about the length.
 #[track_caller]
 fn refused<R>(what: &str, result: Result<R>) {
@@ -89,9 +92,9 @@ pub fn scalars_without_their_slots_are_refused<S: Subject>(subject: &S) {
 pub fn products_with_vectors_of_another_length_are_refused<S: Subject>(subject: &S) {
     let (size, n) = (LevelSize { mi: 10, mj: 5, periodic: false }, 100);
     let (pattern, values) = stencil::<f64>(size);
-    let a = subject.matrix_from(&pattern, &values);
+    let a = subject.matrix_from(pattern, &values);
     let (pattern, values) = wall_columns::<f64>(size, WalledSides::SECTION);
-    let b = subject.matrix_from(&pattern, &values);
+    let b = subject.matrix_from(pattern, &values);
     let csr = Csr::from_rows((0..n).map(|row| [(row, 2.0)]));
     let rows = [MatrixFormat::Csr, MatrixFormat::Ell]
         .map(|format| subject.csr::<f64>(&csr, format).unwrap());
@@ -104,7 +107,7 @@ pub fn products_with_vectors_of_another_length_are_refused<S: Subject>(subject: 
     refused("wall columns", b.apply(subject, &vector(subject, n), &mut vector(subject, 99)));
     refused("sums", subject.wall_sums(&b, &vector(subject, n), &mut vector(subject, 19)));
     refused("sums", subject.wall_sums(&b, &vector(subject, 99), &mut y));
-    let mut other = subject.matrix::<f64>(&EllPattern::nine_point(10, 4, false)).unwrap();
+    let mut other = subject.matrix::<f64>(SMALLER).unwrap();
     refused("a transpose", subject.transpose(&a, &mut other));
     for kind in kinds() {
         let mut m = a.preconditioner(subject, kind).unwrap();
@@ -134,7 +137,7 @@ pub fn levels_and_vectors_of_other_grids_are_refused<S: Subject>(subject: &S) {
     let size = |mi| LevelSize { mi, mj: 10, periodic: false };
     let matrix = |mi| {
         let (pattern, values) = stencil::<f64>(size(mi));
-        subject.matrix_from(&pattern, &values)
+        subject.matrix_from(pattern, &values)
     };
     let kind = |mi| (size(mi), Coarsening::Full);
     let (a, larger) = (matrix(10), matrix(14));
@@ -166,7 +169,7 @@ pub fn unknowns_of_other_grids_are_refused<S: Subject>(subject: &S) {
         refused("a residual", subject.residual(&mut state, &mut other));
         refused("sums of a frame", subject.frame_sums(&state, &other));
     }
-    let mut a = subject.matrix::<f64>(&EllPattern::nine_point(10, 4, false)).unwrap();
+    let mut a = subject.matrix::<f64>(SMALLER).unwrap();
     refused("a Jacobian", subject.jacobian(&state, &mut a, None));
     let (mut s, mut d) = (vector(subject, 120), vector(subject, 20));
     let [z, short] = [20, 19].map(|n| vector(subject, n));

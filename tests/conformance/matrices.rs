@@ -2,17 +2,17 @@
 
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
 use gridgen::backend::{
-    Algebraic, Backend, PreconditionerFailure, Product, Real, SolverError, SparseBackend,
-    SparseMatrix,
+    Algebraic, Backend, LevelSize, PreconditionerFailure, Product, Real, SolverError,
+    SparseBackend, SparseMatrix,
 };
-use gridgen::sparse::{EllPattern, Structure, WalledSides};
+use gridgen::sparse::{EllPattern, WalledSides};
 
 use support::around::{Asked, VECTORS};
 
 use super::{SIZES, Subject, assert_close, random, to_device, to_host};
 
 /// Random values for the entries of the pattern, zero in the padding.
-pub fn random_values<T: Real>(seed: u64, pattern: &EllPattern) -> Vec<T> {
+pub fn random_values<T: Real>(seed: u64, pattern: EllPattern) -> Vec<T> {
     let mut values = vec![T::zero(); pattern.rows() * pattern.width()];
     let all = random::<T>(seed, values.len());
     for row in 0..pattern.rows() {
@@ -23,22 +23,27 @@ pub fn random_values<T: Real>(seed: u64, pattern: &EllPattern) -> Vec<T> {
     values
 }
 
-/// Nine-point patterns of all sizes and with both kinds of seam.
-pub fn nine_point_patterns() -> impl Iterator<Item = EllPattern> {
+/// All sizes, with both kinds of seam.
+fn sizes() -> impl Iterator<Item = LevelSize> {
     // A single point has no neighbours around the seam.
-    let held = SIZES.into_iter().chain([(1, 1), (2, 1), (1, 31)]);
-    let held = held.map(|(mi, mj)| EllPattern::nine_point(mi, mj, false));
-    held.chain(SIZES.into_iter().map(|(mi, mj)| EllPattern::nine_point(mi, mj, true)))
+    let held = SIZES.into_iter().chain([(1, 1), (2, 1), (1, 31)]).map(|size| (size, false));
+    let all = held.chain(SIZES.map(|size| (size, true)));
+    all.map(|((mi, mj), periodic)| LevelSize { mi, mj, periodic })
 }
 
-fn check_products<S: Subject, T: Real>(subject: &S, pattern: &EllPattern, skips: &[[usize; 2]]) {
+/// Nine-point patterns of all sizes and with both kinds of seam.
+pub fn nine_point_patterns() -> impl Iterator<Item = EllPattern> {
+    sizes().map(EllPattern::NinePoint)
+}
+
+fn check_products<S: Subject, T: Real>(subject: &S, pattern: EllPattern, skips: &[[usize; 2]]) {
     let n = pattern.rows();
-    let values = match pattern.structure() {
-        Structure::TenNumbers { .. } => random::<T>(1, n * pattern.width()),
+    let values = match pattern {
+        EllPattern::TenNumbers(_) => random::<T>(1, n * pattern.width()),
         _ => random_values::<T>(1, pattern),
     };
     let (x, start) = (random::<T>(2, n), random::<T>(3, n));
-    let a = EllMatrix::from_values(pattern.clone(), values.clone());
+    let a = EllMatrix::from_values(pattern, values.clone());
     let on_device = subject.matrix_from(pattern, &values);
     let x_device = to_device(subject, &x);
     for (&skipped, add) in skips.iter().flat_map(|skip| [(skip, false), (skip, true)]) {
@@ -48,15 +53,15 @@ fn check_products<S: Subject, T: Real>(subject: &S, pattern: &EllPattern, skips:
 
         subject.multiply(&on_device, &x_device, product, &mut y).unwrap();
 
-        let what = format!("{:?}, {product:?}", pattern.structure());
+        let what = format!("{pattern:?}, {product:?}");
         assert_close(&to_host(subject, &y, n), &expected, 20.0, &what);
     }
 }
 
 pub fn a_new_matrix_is_zero<S: Subject>(subject: &S) {
-    for pattern in [EllPattern::nine_point, EllPattern::ten_numbers] {
-        let pattern = pattern(37, 5, true);
-        let values = subject.matrix_values(&subject.matrix::<f32>(&pattern).unwrap()).unwrap();
+    for pattern in [EllPattern::NinePoint, EllPattern::TenNumbers] {
+        let pattern = pattern(LevelSize { mi: 37, mj: 5, periodic: true });
+        let values = subject.matrix_values(&subject.matrix::<f32>(pattern).unwrap()).unwrap();
         assert!(values.iter().all(|value| value.to_bits() == 0));
     }
 }
@@ -64,46 +69,37 @@ pub fn a_new_matrix_is_zero<S: Subject>(subject: &S) {
 pub fn products_on_the_nine_point_pattern<S: Subject>(subject: &S) {
     for pattern in nine_point_patterns() {
         let last = pattern.rows().min(62);
-        check_products::<S, f64>(subject, &pattern, &[[0; 2], [2, 0], [0, 2], [2, last - 2]]);
-        check_products::<S, f32>(subject, &pattern, &[[0; 2], [2, 2]]);
+        check_products::<S, f64>(subject, pattern, &[[0; 2], [2, 0], [0, 2], [2, last - 2]]);
+        check_products::<S, f32>(subject, pattern, &[[0; 2], [2, 2]]);
     }
 }
 
-/// A matrix of ten numbers a point, and one by the nine-point pattern, for each size and both kinds of seam.
-fn short_patterns() -> impl Iterator<Item = [EllPattern; 2]> {
-    nine_point_patterns().filter_map(|entries| match entries.structure() {
-        Structure::NinePoint { mi, mj, periodic } => {
-            Some([EllPattern::ten_numbers(mi, mj, periodic), entries])
-        }
-        _ => None,
-    })
-}
-
 pub fn products_by_ten_numbers<S: Subject>(subject: &S) {
-    for [pattern, _] in short_patterns() {
-        let Structure::TenNumbers { mi, mj, .. } = pattern.structure() else { continue };
+    for size in sizes() {
+        let pattern = EllPattern::TenNumbers(size);
         // Rows of points are skipped, those along walls.
-        let [row, rows] = [2 * mi, pattern.rows()];
+        let [row, rows] = [2 * size.mi, pattern.rows()];
         let skips = [[0; 2], [row, 0], [0, row], [row.min(rows - row), row]];
-        check_products::<S, f64>(subject, &pattern, &skips[..if mj > 1 { 4 } else { 1 }]);
-        check_products::<S, f32>(subject, &pattern, &skips[..1]);
+        check_products::<S, f64>(subject, pattern, &skips[..if size.mj > 1 { 4 } else { 1 }]);
+        check_products::<S, f32>(subject, pattern, &skips[..1]);
     }
 }
 
 pub fn entries_of_ten_numbers<S: Subject>(subject: &S) {
-    for [numbers, entries] in short_patterns() {
+    for size in sizes() {
+        let (numbers, entries) = (EllPattern::TenNumbers(size), EllPattern::NinePoint(size));
         let values = random::<f32>(1, numbers.rows() * numbers.width());
-        let a = CpuBackend.matrix_from(&numbers, &values);
-        let mut expected = CpuBackend.matrix(&entries).unwrap();
+        let a = CpuBackend.matrix_from(numbers, &values);
+        let mut expected = CpuBackend.matrix(entries).unwrap();
         CpuBackend.entries(&a, &mut expected).unwrap();
         // The previous contents of the slots must not matter.
         let ones = vec![1.0; entries.rows() * entries.width()];
-        let mut found = subject.matrix_from(&entries, &ones);
+        let mut found = subject.matrix_from(entries, &ones);
 
-        subject.entries(&subject.matrix_from(&numbers, &values), &mut found).unwrap();
+        subject.entries(&subject.matrix_from(numbers, &values), &mut found).unwrap();
 
         let found = subject.matrix_values(&found).unwrap();
-        assert_eq!(found, expected.values(), "{:?}", numbers.structure());
+        assert_eq!(found, expected.values(), "{size:?}");
     }
 }
 
@@ -111,49 +107,45 @@ pub fn products_on_the_pattern_of_the_wall_columns<S: Subject>(subject: &S) {
     for (mi, mj) in SIZES {
         let [section, four] = [WalledSides::SECTION, WalledSides([true; 4])];
         for walls in [section, WalledSides([true, true, false, false]), four] {
-            let pattern = EllPattern::wall_columns(mi, mj, walls);
-            check_products::<S, f64>(subject, &pattern, &[[0; 2]]);
-            check_products::<S, f32>(subject, &pattern, &[[0; 2]]);
+            let size = LevelSize { mi, mj, periodic: false };
+            let pattern = EllPattern::WallColumns(size, walls);
+            check_products::<S, f64>(subject, pattern, &[[0; 2]]);
+            check_products::<S, f32>(subject, pattern, &[[0; 2]]);
         }
     }
 }
 
 pub fn products_with_wall_columns<S: Subject>(subject: &S) {
-    fn check<S: Subject, T: Real>(
-        subject: &S,
-        pattern: &EllPattern,
-        walls: [bool; 4],
-        [mi, mj]: [usize; 2],
-    ) {
-        let columns = EllPattern::wall_columns(mi, mj, WalledSides(walls));
+    fn check<S: Subject, T: Real>(subject: &S, size: LevelSize, walls: [bool; 4]) {
+        let pattern = EllPattern::TenNumbers(size);
+        let columns = EllPattern::WallColumns(size, WalledSides(walls));
         let n = pattern.rows();
         let (values, of_walls) =
-            (random::<T>(1, n * pattern.width()), random_values::<T>(2, &columns));
+            (random::<T>(1, n * pattern.width()), random_values::<T>(2, columns));
         let (x, start) = (random::<T>(3, n), random::<T>(4, n));
-        let row = if mj > 1 { 2 * mi } else { 0 };
+        let row = if size.mj > 1 { 2 * size.mi } else { 0 };
         let skipped = [0, 1].map(|end| if walls[end] { row } else { 0 });
         let (mut expected, mut y) = (start.clone(), to_device(subject, &start));
-        let matrices = [(pattern, &values), (&columns, &of_walls)];
+        let matrices = [(pattern, &values), (columns, &of_walls)];
         let [a, b] = matrices.map(|(pattern, values)| CpuBackend.matrix_from(pattern, values));
         CpuBackend.multiply_with_walls(&a, &b, &x, skipped, &mut expected).unwrap();
         let [a, b] = matrices.map(|(pattern, values)| subject.matrix_from(pattern, values));
 
         subject.multiply_with_walls(&a, &b, &to_device(subject, &x), skipped, &mut y).unwrap();
 
-        let what = format!("{:?}, {walls:?}", pattern.structure());
+        let what = format!("{size:?}, {walls:?}");
         assert_close(&to_host(subject, &y, n), &expected, 20.0, &what);
     }
-    for [numbers, _] in short_patterns() {
-        let Structure::TenNumbers { mi, mj, .. } = numbers.structure() else { continue };
+    for size in sizes() {
         for walls in [[true, false, false, false], [true, true, false, false], [true; 4]] {
-            check::<S, f64>(subject, &numbers, walls, [mi, mj]);
-            check::<S, f32>(subject, &numbers, walls, [mi, mj]);
+            check::<S, f64>(subject, size, walls);
+            check::<S, f32>(subject, size, walls);
         }
     }
 }
 
 pub fn a_matrix_is_transposed<S: Subject>(subject: &S) {
-    fn check<S: Subject, T: Real>(subject: &S, pattern: &EllPattern) {
+    fn check<S: Subject, T: Real>(subject: &S, pattern: EllPattern) {
         let values = random_values::<T>(1, pattern);
         let a = subject.matrix_from(pattern, &values);
         let mut t = subject.matrix::<T>(pattern).unwrap();
@@ -174,18 +166,19 @@ pub fn a_matrix_is_transposed<S: Subject>(subject: &S) {
         // Around a row of two points the neighbours on both sides coincide.
         expected.sort_unstable();
         found.sort_unstable();
-        assert_eq!(found, expected, "{:?}", pattern.structure());
+        assert_eq!(found, expected, "{pattern:?}");
     }
     for pattern in nine_point_patterns() {
-        check::<S, f64>(subject, &pattern);
-        check::<S, f32>(subject, &pattern);
+        check::<S, f64>(subject, pattern);
+        check::<S, f32>(subject, pattern);
     }
 }
 
 pub fn wall_columns_are_summed_up<S: Subject>(subject: &S) {
     fn check<S: Subject, T: Real>(subject: &S, (mi, mj): (usize, usize), walls: [bool; 4]) {
-        let pattern = EllPattern::wall_columns(mi, mj, WalledSides(walls));
-        let (values, x) = (random_values::<T>(1, &pattern), random::<T>(2, pattern.rows()));
+        let pattern =
+            EllPattern::WallColumns(LevelSize { mi, mj, periodic: false }, WalledSides(walls));
+        let (values, x) = (random_values::<T>(1, pattern), random::<T>(2, pattern.rows()));
         let rest = random::<T>(3, pattern.rows());
         let mut expected = rest.clone();
         for column in 0..pattern.rows() {
@@ -205,7 +198,7 @@ pub fn wall_columns_are_summed_up<S: Subject>(subject: &S) {
             };
             expected[column] = T::narrow(rows.map(of_row).sum());
         }
-        let b = subject.matrix_from(&pattern, &values);
+        let b = subject.matrix_from(pattern, &values);
         let mut sums = to_device(subject, &rest);
 
         subject.wall_sums(&b, &to_device(subject, &x), &mut sums).unwrap();
@@ -247,16 +240,16 @@ pub(super) fn scaled<B: Backend, T: Real>(
 }
 
 pub fn a_scaled_vector_is_multiplied<S: Subject>(subject: &S) {
-    fn check<S: Subject, T: Real>(subject: &S, pattern: &EllPattern, asked: Asked) {
+    fn check<S: Subject, T: Real>(subject: &S, pattern: EllPattern, asked: Asked) {
         let (n, values) = (pattern.rows(), random_values::<T>(1, pattern));
         let start: [Vec<T>; VECTORS] = std::array::from_fn(|k| random::<T>(3 + k as u64, n));
-        let a = EllMatrix::from_values(pattern.clone(), values.clone());
+        let a = EllMatrix::from_values(pattern, values.clone());
         let (expected, _) = asked.repeated(&CpuBackend, &a, &start, 1);
         let a = subject.matrix_from(pattern, &values);
 
         let (vectors, found) = asked.repeated(subject, &a, &start, 1);
 
-        let what = format!("{:?}, {asked:?}", pattern.structure());
+        let what = format!("{pattern:?}, {asked:?}");
         let [p, z, y, others @ ..] = &vectors;
         let [own_p, own_z, own_y, own_others @ ..] = &expected;
         if asked == Asked::Halted {
@@ -278,18 +271,18 @@ pub fn a_scaled_vector_is_multiplied<S: Subject>(subject: &S) {
     }
     for asked in Asked::ALL {
         for pattern in nine_point_patterns() {
-            check::<S, f64>(subject, &pattern, asked);
-            check::<S, f32>(subject, &pattern, asked);
+            check::<S, f64>(subject, pattern, asked);
+            check::<S, f32>(subject, pattern, asked);
         }
     }
 }
 
 pub fn diagonals_are_inverted<S: Subject>(subject: &S) {
-    fn check<S: Subject, T: Real>(subject: &S, pattern: &EllPattern) {
+    fn check<S: Subject, T: Real>(subject: &S, pattern: EllPattern) {
         let (values, ones) = (random_values::<T>(1, pattern), vec![T::one(); pattern.rows()]);
         let (mut expected, mut d) =
             (vec![T::zero(); pattern.rows()], subject.zeros(pattern.rows()).unwrap());
-        let a = EllMatrix::from_values(pattern.clone(), values.clone());
+        let a = EllMatrix::from_values(pattern, values.clone());
         let first = scaled(&CpuBackend, &a, &ones, &mut expected);
 
         let a = subject.matrix_from(pattern, &values);
@@ -303,21 +296,21 @@ pub fn diagonals_are_inverted<S: Subject>(subject: &S) {
         }
     }
     for pattern in nine_point_patterns() {
-        check::<S, f64>(subject, &pattern);
-        check::<S, f32>(subject, &pattern);
+        check::<S, f64>(subject, pattern);
+        check::<S, f32>(subject, pattern);
     }
 }
 
 pub fn a_zero_on_the_diagonal_names_its_row<S: Subject>(subject: &S) {
-    let pattern = EllPattern::nine_point(7, 5, false);
+    let pattern = EllPattern::NinePoint(LevelSize { mi: 7, mj: 5, periodic: false });
     for bad in [f64::NAN, 0.0] {
         for wrong in [&[17][..], &[40, 23], &[0, 1, 69], &[69]] {
-            let mut values = random_values::<f64>(1, &pattern);
+            let mut values = random_values::<f64>(1, pattern);
             for row in wrong {
                 let (at, _) = pattern.row(*row).find(|(_, column)| column == row).unwrap();
                 values[at] = bad;
             }
-            let a = subject.matrix_from(&pattern, &values);
+            let a = subject.matrix_from(pattern, &values);
             let mut jacobi = a.preconditioner(subject, Algebraic::Jacobi).unwrap();
 
             let found = bad_row(jacobi.update(subject, &a));

@@ -32,14 +32,14 @@ use support::walls::WallPoints;
 /// A backend under test: the operations for solvers, and access to its matrices.
 pub trait Subject: MovementBackend {
     /// A matrix with these values, column-major like the pattern.
-    fn matrix_from<T: Real>(&self, pattern: &EllPattern, values: &[T]) -> Self::Matrix<T>;
+    fn matrix_from<T: Real>(&self, pattern: EllPattern, values: &[T]) -> Self::Matrix<T>;
 
     /// Number of folded cells of a grid.
     fn folded_cells(&self, grid: &Self::Grid) -> usize;
 }
 
 impl Subject for CudaBackend {
-    fn matrix_from<T: Real>(&self, pattern: &EllPattern, values: &[T]) -> CudaMatrix<T> {
+    fn matrix_from<T: Real>(&self, pattern: EllPattern, values: &[T]) -> CudaMatrix<T> {
         CudaMatrix::from_values(self, pattern, values).unwrap()
     }
 
@@ -49,8 +49,8 @@ impl Subject for CudaBackend {
 }
 
 impl Subject for CpuBackend {
-    fn matrix_from<T: Real>(&self, pattern: &EllPattern, values: &[T]) -> EllMatrix<T> {
-        EllMatrix::from_values(pattern.clone(), values.to_vec())
+    fn matrix_from<T: Real>(&self, pattern: EllPattern, values: &[T]) -> EllMatrix<T> {
+        EllMatrix::from_values(pattern, values.to_vec())
     }
 
     fn folded_cells(&self, grid: &Grid) -> usize {

@@ -22,7 +22,7 @@ use support::stencil::{
 };
 
 /// Values of the transpose, which has the same pattern.
-fn transposed<T: Real>(pattern: &EllPattern, values: &[T]) -> Vec<T> {
+fn transposed<T: Real>(pattern: EllPattern, values: &[T]) -> Vec<T> {
     let a = CpuBackend.matrix_from(pattern, values);
     let mut to = CpuBackend.matrix(pattern).unwrap();
     CpuBackend.transpose(&a, &mut to).unwrap();
@@ -125,11 +125,11 @@ impl<'a, S: Subject, M: Real> Seen<'a, S, M> {
             _ => stencil::<T>(finest),
         };
         if equations == Transposed {
-            values = transposed(&pattern, &values);
+            values = transposed(pattern, &values);
         }
-        let a = subject.matrix_from(&pattern, &values);
+        let a = subject.matrix_from(pattern, &values);
         let (pattern, values) = wall_columns::<T>(finest, sides);
-        let columns = (walls != Walls::NONE).then(|| subject.matrix_from(&pattern, &values));
+        let columns = (walls != Walls::NONE).then(|| subject.matrix_from(pattern, &values));
         // The previous contents of a level must not matter.
         let (kind, transposed) = ((finest, coarsening), equations == Transposed);
         let load =
@@ -345,7 +345,7 @@ fn compare_long<S: Subject>(subject: &S, size: LevelSize, kind: Levels) {
 pub fn lines_along_which_changes_decay_slowly<S: Subject>(subject: &S) {
     fn swept<S: Subject, M: Real>(subject: &S, size: LevelSize, beside: f64) -> Vec<f64> {
         let (pattern, values) = stencil_of_lines::<f64>(size, beside);
-        let a = subject.matrix_from(&pattern, &values);
+        let a = subject.matrix_from(pattern, &values);
         let kind = (size, Coarsening::Full);
         let mut level: S::Level<M> = subject.finest_level(None, kind, false, &a, None).unwrap();
         subject.factor(std::slice::from_ref(&level)).unwrap();
@@ -442,7 +442,7 @@ pub fn a_coarsest_level_is_solved_directly<S: Subject>(subject: &S) {
 pub fn a_singular_pivot_is_seen_on_the_coarsest_level<S: Subject>(subject: &S) {
     let size = LevelSize { mi: 9, mj: 9, periodic: false };
     let (pattern, values) = stencil::<f64>(size);
-    let (zero, a) = (subject.matrix(&pattern).unwrap(), subject.matrix_from(&pattern, &values));
+    let (zero, a) = (subject.matrix(pattern).unwrap(), subject.matrix_from(pattern, &values));
     let mut kept: [Option<S::Level<f32>>; 2] = [None, None];
     for (matrix, finite) in [(&zero, false), (&a, true)] {
         let [fine, coarse] = kept;

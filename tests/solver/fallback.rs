@@ -20,7 +20,7 @@ const CLASSICAL: &str = "; ILU(0) took over";
 
 /// The five-point Laplacian of both variables times `scale`, with `centre` instead of −4.
 fn laplacian(centre: f64, scale: f64) -> EllMatrix<f64> {
-    let pattern = EllPattern::nine_point(SIZE.mi, SIZE.mj, SIZE.periodic);
+    let pattern = EllPattern::NinePoint(SIZE);
     let mut values = vec![0.0; pattern.rows() * pattern.width()];
     for row in 0..pattern.rows() {
         for (at, column) in pattern.row(row) {

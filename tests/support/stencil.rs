@@ -6,8 +6,7 @@ use gridgen::sparse::{EllPattern, WalledSides};
 /// Pattern and values of a diagonally dominant matrix with the structure of the grid equations: the centre is
 /// −1, the corners are multiples of the identity.
 pub fn stencil<T: Real>(size: LevelSize) -> (EllPattern, Vec<T>) {
-    let LevelSize { mi, mj, periodic } = size;
-    let pattern = EllPattern::nine_point(mi, mj, periodic);
+    let (mi, pattern) = (size.mi, EllPattern::NinePoint(size));
     let n = pattern.rows();
     let mut values = vec![T::zero(); n * pattern.width()];
     let noise = |k: usize| ((k * 7919 + 13) % 1000) as f64 / 1000.0 - 0.5;
@@ -37,15 +36,13 @@ pub fn stencil<T: Real>(size: LevelSize) -> (EllPattern, Vec<T>) {
 /// Pattern and values of such a matrix by ten numbers a point, whose couplings away from the wall are stronger than
 /// those toward it by twice `rise`.
 pub fn ten_numbers<T: Real>(size: LevelSize, rise: f64) -> (EllPattern, Vec<T>) {
-    let LevelSize { mi, mj, periodic } = size;
-    let pattern = EllPattern::ten_numbers(mi, mj, periodic);
     let noise = |k: usize| ((k * 7919 + 13) % 1000) as f64 / 1000.0 - 0.5;
     let value = |slot: usize, row: usize| match (slot, row % 2) {
         (0, 0) => 0.2 + 0.05 * noise(row),
         (3, _) => rise + 0.05 * noise(row),
         _ => 0.05 * noise(3 * row + slot),
     };
-    filled(pattern, value)
+    filled(EllPattern::TenNumbers(size), value)
 }
 
 /// A pattern, and this value of each slot and row.
@@ -95,7 +92,6 @@ pub fn stencil_of_lines<T: Real>(size: LevelSize, beside: f64) -> (EllPattern, V
 /// [`stencil`]: pivots of the wall terms remain near those of their row.
 pub fn wall_columns<T: Real>(size: LevelSize, walls: WalledSides) -> (EllPattern, Vec<T>) {
     let LevelSize { mi, mj, .. } = size;
-    let pattern = EllPattern::wall_columns(mi, mj, walls);
     let noise = |k: usize| ((k * 6563 + 29) % 1000) as f64 / 1000.0 - 0.5;
     let sides: Vec<usize> = walls.sides().collect();
     let value = |slot: usize, row: usize| {
@@ -105,5 +101,5 @@ pub fn wall_columns<T: Real>(size: LevelSize, walls: WalledSides) -> (EllPattern
         let row = row + side;
         decay * if own { 0.6 + 0.2 * noise(row) } else { 0.1 * noise(5 * row + term) }
     };
-    filled(pattern, value)
+    filled(EllPattern::WallColumns(size, walls), value)
 }

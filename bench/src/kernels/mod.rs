@@ -125,6 +125,7 @@ fn grid_equations<B: BenchBackend, T: Real>(
     let (mi, mj) = (data.mi, data.mj);
     let (points, nodes) = (mi * mj, data.x.len());
     let (mut state, _) = backend.elliptic(data)?;
+    let size = backend.size(&state);
     let mut f = backend.zeros::<f64>(2 * points)?;
     // x, y of the nodes; P0, Q0, phi, psi, three weights and two residuals for each point.
     let bytes = 8 * (2 * nodes + 9 * points);
@@ -132,12 +133,12 @@ fn grid_equations<B: BenchBackend, T: Real>(
         backend.residual(&mut state, &mut f)?;
         Ok(())
     })?;
-    let mut a = backend.matrix::<T>(&EllPattern::nine_point(mi, mj, data.periodic))?;
+    let mut a = backend.matrix::<T>(EllPattern::NinePoint(size))?;
     let entry = size_of::<T>();
     rows.add("Jacobian", 8 * (2 * nodes + 5 * points) + 2 * FIELD * entry * points, || {
         Ok(backend.jacobian(&state, &mut a, None)?)
     })?;
-    let mut b = backend.matrix::<T>(&EllPattern::wall_columns(mi, mj, WalledSides::SECTION))?;
+    let mut b = backend.matrix::<T>(EllPattern::WallColumns(size, WalledSides::SECTION))?;
     let values = 2 * (FIELD + WALL) * entry * points;
     rows.add("Jacobian and wall columns", 8 * (4 * nodes + 8 * points) + values, || {
         Ok(backend.jacobian(&state, &mut a, Some(&mut b))?)

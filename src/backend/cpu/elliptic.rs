@@ -14,7 +14,7 @@ use crate::grid::quality::{Quality, larger, measure};
 use crate::grid::{Grid, Symmetry, Topology};
 use crate::pde::{EllipticSettings, moved};
 use crate::simd;
-use crate::sparse::{Structure, WalledSides};
+use crate::sparse::{EllPattern, WalledSides};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -206,7 +206,7 @@ impl EllipticBackend for CpuBackend {
         a: &mut EllMatrix<T>,
         b: Option<&mut EllMatrix<T>>,
     ) -> Result<()> {
-        self.size(state).check_matrices(&a.pattern, b.as_ref().map(|b| &b.pattern))?;
+        self.size(state).check_matrices(a.pattern, b.as_ref().map(|b| b.pattern))?;
         let EllipticState { data, amplitudes, .. } = state;
         let row = |j: usize| PointRow::new(data, amplitudes, j);
         let rows = a.row_blocks_mut(2 * data.mi).into_par_iter().enumerate();
@@ -247,7 +247,9 @@ impl EllipticBackend for CpuBackend {
     }
 
     fn wall_sums<T: Real>(&self, b: &EllMatrix<T>, x: &Vec<T>, g: &mut Vec<T>) -> Result<()> {
-        let Structure::WallColumns { mi, mj, walls } = b.pattern.structure() else { return Ok(()) };
+        let EllPattern::WallColumns(LevelSize { mi, mj, .. }, walls) = b.pattern else {
+            return Ok(());
+        };
         let n = b.pattern.rows();
         check_room(n, [x.len()])?;
         for (k, side) in walls.sides().enumerate() {

@@ -10,7 +10,7 @@ use crate::backend::{
     Preconditioner, PreconditionerFailure, Product, Real, Result, SparseBackend, SparseMatrix,
 };
 use crate::simd::{self, Kernel};
-use crate::sparse::{Csr, EllPattern, STENCIL, Schedule, Structure, TEN_SLOTS, WalledSides};
+use crate::sparse::{Csr, EllPattern, STENCIL, Schedule, TEN_SLOTS, WalledSides};
 use rayon::prelude::*;
 
 /// A matrix in ELL format: `values[k * rows + r]` is slot k of row r.
@@ -31,8 +31,8 @@ impl<T: Real> EllMatrix<T> {
     }
 
     /// The positions of the entries.
-    pub fn pattern(&self) -> &EllPattern {
-        &self.pattern
+    pub fn pattern(&self) -> EllPattern {
+        self.pattern
     }
 
     /// Values by slot, column-major.
@@ -73,8 +73,8 @@ impl<T: Real> LinearOperator<CpuBackend, T> for EllMatrix<T> {
 
 impl<T: Real> SparseMatrix<CpuBackend, T> for EllMatrix<T> {
     fn preconditioner(&self, _: &CpuBackend, kind: Algebraic) -> Result<EllPreconditioner<T>> {
-        if let Structure::TenNumbers { mi, mj, periodic } = self.pattern.structure() {
-            return Ok(Box::new(OfEntries::new(&CpuBackend, (mi, mj, periodic), kind)?));
+        if let EllPattern::TenNumbers(size) = self.pattern {
+            return Ok(Box::new(OfEntries::new(&CpuBackend, size, kind)?));
         }
         Ok(match kind {
             Algebraic::None => Box::new(Identity),
@@ -110,9 +110,8 @@ impl SparseBackend for CpuBackend {
     type Matrix<T: Real> = EllMatrix<T>;
     type CsrMatrix<T: Real> = CsrMatrix<T>;
 
-    fn matrix<T: Real>(&self, pattern: &EllPattern) -> Result<EllMatrix<T>> {
-        let values = vec![T::zero(); pattern.rows() * pattern.width()];
-        Ok(EllMatrix { pattern: pattern.clone(), values })
+    fn matrix<T: Real>(&self, pattern: EllPattern) -> Result<EllMatrix<T>> {
+        Ok(EllMatrix { pattern, values: vec![T::zero(); pattern.rows() * pattern.width()] })
     }
 
     fn matrix_values<T: Real>(&self, a: &EllMatrix<T>) -> Result<Vec<T>> {
@@ -126,20 +125,18 @@ impl SparseBackend for CpuBackend {
         part: Product,
         y: &mut Vec<T>,
     ) -> Result<()> {
-        check_product(&a.pattern, x.len(), y.len())?;
+        check_product(a.pattern, x.len(), y.len())?;
         multiply(a, x, part, y);
         Ok(())
     }
 
     fn transpose<T: Real>(&self, a: &EllMatrix<T>, t: &mut EllMatrix<T>) -> Result<()> {
-        let Structure::NinePoint { mi, mj, periodic } = a.pattern.structure() else {
-            return Ok(());
-        };
-        let size = LevelSize { mi, mj, periodic };
+        let EllPattern::NinePoint(size) = a.pattern else { return Ok(()) };
         check_length(t.values.len(), a.values.len())?;
-        t.row_blocks_mut(2 * mi).into_par_iter().enumerate().for_each(|(j, mut slots)| {
-            for row in 0..2 * mi {
-                let mirrored = EllPattern::mirrored(size, 2 * mi * j + row);
+        let length = 2 * size.mi;
+        t.row_blocks_mut(length).into_par_iter().enumerate().for_each(|(j, mut slots)| {
+            for row in 0..length {
+                let mirrored = EllPattern::mirrored(size, length * j + row);
                 for (slot, from) in mirrored.enumerate() {
                     slots[slot][row] = a.values[from];
                 }
@@ -149,10 +146,8 @@ impl SparseBackend for CpuBackend {
     }
 
     fn entries<T: Real>(&self, numbers: &EllMatrix<T>, entries: &mut EllMatrix<T>) -> Result<()> {
-        let Structure::TenNumbers { mi, mj, periodic } = numbers.pattern.structure() else {
-            return Ok(());
-        };
-        entries.values = entries_of_ten_numbers(LevelSize { mi, mj, periodic }, &numbers.values);
+        let EllPattern::TenNumbers(size) = numbers.pattern else { return Ok(()) };
+        entries.values = entries_of_ten_numbers(size, &numbers.values);
         Ok(())
     }
 
@@ -167,8 +162,8 @@ const BLOCK: usize = 1024;
 
 /// y ← (+) A x, the part that `product` names.
 fn multiply<T: Real>(a: &EllMatrix<T>, x: &[T], product: Product, y: &mut [T]) {
-    match a.pattern.structure() {
-        Structure::NinePoint { mi, mj, .. } => {
+    match a.pattern {
+        EllPattern::NinePoint(LevelSize { mi, mj, .. }) => {
             y.par_chunks_mut(2 * mi).enumerate().for_each(|(j, y)| {
                 // Most rows of points have no column to skip and need not look at each.
                 let [before, after] = product.skipped;
@@ -181,7 +176,7 @@ fn multiply<T: Real>(a: &EllMatrix<T>, x: &[T], product: Product, y: &mut [T]) {
                 }
             });
         }
-        Structure::TenNumbers { mi, mj, periodic } => {
+        EllPattern::TenNumbers(LevelSize { mi, mj, periodic }) => {
             let ([before, after], n) = (product.skipped, a.pattern.rows());
             let nothing = vec![T::zero(); 2 * mi];
             y.par_chunks_mut(2 * mi).enumerate().for_each(|(j, y)| {
@@ -195,7 +190,7 @@ fn multiply<T: Real>(a: &EllMatrix<T>, x: &[T], product: Product, y: &mut [T]) {
             });
         }
         // The wall columns have no column to skip.
-        Structure::WallColumns { mi, mj, walls } => {
+        EllPattern::WallColumns(LevelSize { mi, mj, .. }, walls) => {
             let n = a.pattern.rows();
             let row = |j: usize, k: usize| &a.values[k * n + 2 * mi * j..][..2 * mi];
             y.par_chunks_mut(2 * mi).enumerate().for_each(|(j, y)| {

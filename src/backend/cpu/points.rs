@@ -235,7 +235,7 @@ impl<T: Real> Kernel for JacobianRow<'_, T> {
 }
 
 impl<T: Real> JacobianRow<'_, T> {
-    /// The rows as [`EllPattern::ten_numbers`](crate::sparse::EllPattern::ten_numbers) has them.
+    /// The rows as [`EllPattern::TenNumbers`](crate::sparse::EllPattern::TenNumbers) has them.
     #[inline(always)]
     fn ten_numbers(&mut self) {
         let mut numbers = [[[T::zero(); 2]; SHORT]; TEN_SLOTS];

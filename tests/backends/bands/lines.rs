@@ -5,7 +5,7 @@ use std::sync::Arc;
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
 use gridgen::backend::cuda::{CudaMatrix, Device};
 use gridgen::backend::{Bands, Coarsening, LevelSize, MultigridBackend, Order, Real, Result};
-use gridgen::sparse::{EllPattern, Structure, WalledSides};
+use gridgen::sparse::{EllPattern, WalledSides};
 
 use super::ranks::{cut, on_bands_of, opposite, rows};
 use support::fibers::{Transport, fibers};
@@ -31,7 +31,7 @@ impl Work {
     fn done<B: MultigridBackend, M: Real>(
         self,
         backend: &B,
-        (a, pattern): (B::Matrix<f64>, &EllPattern),
+        (a, pattern): (B::Matrix<f64>, EllPattern),
         columns: &B::Matrix<f64>,
         (size, right): (LevelSize, &[f64]),
     ) -> Result<Vec<f64>> {
@@ -96,29 +96,29 @@ fn difference_on<M: Real>(
     let LevelSize { mi, mj, periodic } = size;
     let ranks = devices.len();
     let right: Vec<f64> = (0..pattern.rows()).map(|row| (0.7 * row as f64).cos()).collect();
-    let whole = EllMatrix::from_values(pattern.clone(), values.clone());
+    let whole = EllMatrix::from_values(pattern, values.clone());
     let [below, above] = work.walls;
     let walls = WalledSides([below, above, false, false]);
     let (wall_pattern, wall_values) = wall_columns::<f64>(size, walls);
     let columns = EllMatrix::from_values(wall_pattern, wall_values.clone());
     let expected =
-        work.done::<_, M>(&CpuBackend, (whole, &pattern), &columns, (size, &right)).unwrap();
+        work.done::<_, M>(&CpuBackend, (whole, pattern), &columns, (size, &right)).unwrap();
     let most = largest(&expected);
     let bands = Bands::new(mi, ranks, periodic).unwrap();
 
     let found = on_bands_of(devices, Transport::PeerMemory, &bands, |rank, backend| {
         let rows = rows(&bands, rank, mj);
-        let part = match pattern.structure() {
-            Structure::TenNumbers { .. } => EllPattern::ten_numbers,
-            _ => EllPattern::nine_point,
+        let own_size = LevelSize { mi: bands.of(rank).len(), mj, periodic: false };
+        let part = match pattern {
+            EllPattern::TenNumbers(_) => EllPattern::TenNumbers(own_size),
+            _ => EllPattern::NinePoint(own_size),
         };
-        let part = part(bands.of(rank).len(), mj, false);
         let own = |values: &[f64]| cut(values, pattern.rows(), &rows);
-        let a = CudaMatrix::from_values(backend, &part, &own(&values))?;
-        let walls = EllPattern::wall_columns(bands.of(rank).len(), mj, walls);
-        let columns = CudaMatrix::from_values(backend, &walls, &own(&wall_values))?;
+        let a = CudaMatrix::from_values(backend, part, &own(&values))?;
+        let walls = EllPattern::WallColumns(own_size, walls);
+        let columns = CudaMatrix::from_values(backend, walls, &own(&wall_values))?;
         let right = own(&right);
-        let u = work.done::<_, M>(backend, (a, &part), &columns, (size, &right))?;
+        let u = work.done::<_, M>(backend, (a, part), &columns, (size, &right))?;
         Ok((rows, u))
     });
 

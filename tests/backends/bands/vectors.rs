@@ -72,23 +72,25 @@ fn ten_numbers_pass_borders() {
     for (periodic, mj) in [(false, 9), (true, 9), (true, 2), (false, 1)] {
         let mi = 38;
         let skipping = |points: usize| Product { skipped: [2 * points, 0], add: false };
-        let (pattern, values) = ten_numbers::<f64>(LevelSize { mi, mj, periodic }, 0.0);
+        let size = LevelSize { mi, mj, periodic };
+        let (pattern, values) = ten_numbers::<f64>(size, 0.0);
         let bands = Bands::new(mi, 3, periodic).unwrap();
-        let whole = EllMatrix::from_values(pattern.clone(), values.clone());
+        let whole = EllMatrix::from_values(pattern, values.clone());
         let (x, mut y) = (values[..pattern.rows()].to_vec(), vec![0.0; pattern.rows()]);
         CpuBackend.multiply(&whole, &x, skipping(mi), &mut y).unwrap();
-        let mut entries = CpuBackend.matrix(&EllPattern::nine_point(mi, mj, periodic)).unwrap();
+        let mut entries = CpuBackend.matrix(EllPattern::NinePoint(size)).unwrap();
         CpuBackend.entries(&whole, &mut entries).unwrap();
         for transport in TRANSPORTS {
             let found = on_bands_of(&fibers(3), transport, &bands, |rank, backend| {
                 let (rows, own) = (rows(&bands, rank, mj), bands.of(rank).len());
                 let cut = |values: &[f64]| cut(values, pattern.rows(), &rows);
-                let part = EllPattern::ten_numbers(own, mj, false);
-                let a = CudaMatrix::from_values(backend, &part, &cut(&values))?;
+                let part = LevelSize { mi: own, mj, periodic: false };
+                let numbers = EllPattern::TenNumbers(part);
+                let a = CudaMatrix::from_values(backend, numbers, &cut(&values))?;
                 let mut own_y = backend.zeros(rows.len())?;
                 backend.multiply(&a, &to_device(backend, &cut(&x)), skipping(own), &mut own_y)?;
                 let of_own = to_host(backend, &own_y, rows.len());
-                let mut of_entries = backend.matrix(&EllPattern::nine_point(own, mj, false))?;
+                let mut of_entries = backend.matrix(EllPattern::NinePoint(part))?;
                 backend.entries(&a, &mut of_entries)?;
                 Ok((rows, of_own, backend.matrix_values(&of_entries)?))
             });

@@ -83,7 +83,7 @@ impl<T: Real> CsrFactors<T> {
     /// DILU or ILU(0) factors, not computed yet, of ELL matrices with this pattern. One thread goes through the
     /// rows, which is fastest where they are beside each other, but for colours.
     pub(in crate::backend::cpu) fn of_ell(
-        a: &EllPattern,
+        a: EllPattern,
         kind: Incomplete,
         schedule: Schedule,
     ) -> Self {

@@ -55,7 +55,7 @@ impl FactorRows {
     }
 
     /// Builds the rows of factors of a matrix in ELL format, with the colours and tiles of the grid's points.
-    pub(in crate::backend::cpu) fn of_ell(a: &EllPattern, schedule: Schedule) -> Self {
+    pub(in crate::backend::cpu) fn of_ell(a: EllPattern, schedule: Schedule) -> Self {
         let elimination = Elimination::new(a, schedule);
         let renumbering = elimination.colours().map(|numbers| Renumbering::by_colours(&numbers));
         Self::build(a.rows(), a.rows() * a.width(), renumbering, |row, entries| {

@@ -23,7 +23,7 @@ use super::{CpuBackend, EllMatrix};
 use crate::backend::error::check_length;
 use crate::backend::multigrid::{Coarsening, LevelSize, MultigridBackend, Order};
 use crate::backend::{Real, Result};
-use crate::sparse::{Structure, WalledSides};
+use crate::sparse::{EllPattern, WalledSides};
 
 impl MultigridBackend for CpuBackend {
     type Level<M: Real> = Level<M>;
@@ -41,13 +41,13 @@ impl MultigridBackend for CpuBackend {
         columns: Option<&EllMatrix<T>>,
     ) -> Result<Level<M>> {
         size.check(kept.as_ref().map(|kept| kept.size))?;
-        size.check_matrices(&a.pattern, columns.map(|columns| &columns.pattern))?;
-        let storage = match a.pattern.structure() {
-            Structure::TenNumbers { .. } => Storage::TenNumbers { along_xi: false },
+        size.check_matrices(a.pattern, columns.map(|columns| columns.pattern))?;
+        let storage = match a.pattern {
+            EllPattern::TenNumbers(_) => Storage::TenNumbers { along_xi: false },
             _ => Storage::Full,
         };
-        let walls = match columns.map(|columns| columns.pattern.structure()) {
-            Some(Structure::WallColumns { walls, .. }) => walls,
+        let walls = match columns.map(|columns| columns.pattern) {
+            Some(EllPattern::WallColumns(_, walls)) => walls,
             _ => WalledSides::default(),
         };
         let new = || Level::new(size, coarsening, storage, (walls, transposed));

@@ -21,7 +21,7 @@ const PARALLEL: usize = 4096;
 /// Storage of the operator at each point, in lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Storage {
-    /// Ten numbers, as on the finest level (`EllPattern::ten_numbers`): g22, d, half the difference of the blocks right
+    /// Ten numbers, as on the finest level (`EllPattern::TenNumbers`): g22, d, half the difference of the blocks right
     /// and left 4, that of next and prev 4, inverse pivot 4. For lines `along_xi` next and prev are E and W, else N and S.
     /// Lanes without a line have numbers with which the couplings beside the line are zero.
     TenNumbers { along_xi: bool },

@@ -14,7 +14,7 @@ use crate::backend::error::{check_length, check_lengths};
 use crate::backend::matrices::check_product;
 use crate::backend::scalars::{LOG, SLOTS};
 use crate::backend::{DeviceError, Fused, LevelSize, LinearOperator, Product, Real, Update};
-use crate::sparse::{EllPattern, Structure};
+use crate::sparse::EllPattern;
 
 /// A matrix in ELL format in a GPU's memory: `values[k * stride + r]` is slot k of row r.
 ///
@@ -30,7 +30,7 @@ pub struct CudaMatrix<T> {
 
 impl<T: Real> CudaMatrix<T> {
     /// A matrix with given values, column-major like its pattern; slots left over must be zero.
-    pub fn from_values(backend: &CudaBackend, pattern: &EllPattern, values: &[T]) -> Result<Self> {
+    pub fn from_values(backend: &CudaBackend, pattern: EllPattern, values: &[T]) -> Result<Self> {
         let matrix = Self::new(backend, pattern)?;
         let mut padded = vec![T::zero(); matrix.values.len()];
         let rows = pattern.rows();
@@ -42,26 +42,26 @@ impl<T: Real> CudaMatrix<T> {
     }
 
     /// A zero matrix with this pattern.
-    pub(crate) fn new(backend: &CudaBackend, pattern: &EllPattern) -> Result<Self> {
+    pub(crate) fn new(backend: &CudaBackend, pattern: EllPattern) -> Result<Self> {
         let (device, rows) = (&backend.device, pattern.rows());
         let stride = rows.next_multiple_of(SLOT_UNIT);
-        let halo = match pattern.structure() {
-            Structure::NinePoint { mj, .. } | Structure::TenNumbers { mj, .. }
+        let halo = match pattern {
+            EllPattern::NinePoint(size) | EllPattern::TenNumbers(size)
                 if backend.ranks.is_some() =>
             {
-                Some(Halo::new(device, 2 * mj)?)
+                Some(Halo::new(device, 2 * size.mj)?)
             }
             _ => None,
         };
         let values = Buffer::zeros(device, stride * pattern.width())?;
-        Ok(Self { pattern: pattern.clone(), stride, values, halo })
+        Ok(Self { pattern, stride, values, halo })
     }
 
     /// The size of the grid of a matrix by entries. Other matrices have no entries of
     /// which preconditioners could be made.
     pub(crate) fn nine_points(&self) -> Result<LevelSize> {
-        match self.pattern.structure() {
-            Structure::NinePoint { mi, mj, periodic } => Ok(LevelSize { mi, mj, periodic }),
+        match self.pattern {
+            EllPattern::NinePoint(size) => Ok(size),
             _ => Err(DeviceError::NotInEll { what: "entries by the nine-point pattern" }),
         }
     }
@@ -74,16 +74,16 @@ impl<T: Real> CudaMatrix<T> {
         product: Product,
         y: &mut CudaVector<T>,
     ) -> Result<()> {
-        check_product(&self.pattern, x.len(), y.len())?;
+        check_product(self.pattern, x.len(), y.len())?;
         let (rows, [before, after]) = (self.pattern.rows(), product.skipped);
         let kept = before..rows - after;
         let (from, count, add) = (before as u64, kept.len() as u64, u32::from(product.add));
         let points = rows.div_ceil(2);
         let (own, shape) = ((&self.values, x), LaunchShape::threads(points));
-        match self.pattern.structure() {
-            of @ (Structure::NinePoint { mi, mj, periodic }
-            | Structure::TenNumbers { mi, mj, periodic }) => {
-                let by_entries = matches!(of, Structure::NinePoint { .. });
+        match self.pattern {
+            EllPattern::NinePoint(size) | EllPattern::TenNumbers(size) => {
+                let LevelSize { mi, mj, .. } = size;
+                let by_entries = matches!(self.pattern, EllPattern::NinePoint(_));
                 let product = if by_entries {
                     kernels::multiply_nine_point
                 } else {
@@ -91,7 +91,7 @@ impl<T: Real> CudaMatrix<T> {
                 };
                 let send = |columns| self.launch_exchange(backend, [mi, mj], (None, x), columns);
                 let columns = self.send_columns(backend, send)?;
-                let grid = backend.grid_arguments(LevelSize { mi, mj, periodic });
+                let grid = backend.grid_arguments(size);
                 let arguments = (grid, own, from, count, add, &*y);
                 launch!(backend => (product)[T, shape](arguments))?;
                 let Some(ranks) = &backend.ranks else { return Ok(()) };
@@ -102,7 +102,7 @@ impl<T: Real> CudaMatrix<T> {
                 launch!(backend => add_halo[T, LaunchShape::threads(2 * mj)](grid, arguments))
             }
             // The wall columns have no column to skip.
-            Structure::WallColumns { mi, walls, .. } => {
+            EllPattern::WallColumns(LevelSize { mi, .. }, walls) => {
                 let size = (mi as u32, points as u64, walls.bits());
                 let arguments = (size, own, add, &*y);
                 launch!(backend => multiply_wall_columns[T, shape](arguments))

@@ -63,22 +63,22 @@ impl EliminationPattern {
         a: &CudaMatrix<T>,
         schedule: Schedule,
     ) -> Result<Self> {
-        let (pattern, stride) = (&a.pattern, a.stride);
+        let (pattern, stride) = (a.pattern, a.stride);
         let slots = pattern.width() * stride;
         if u32::try_from(slots).is_err() {
             return Err(DeviceError::TooManyEntries { entries: slots });
         }
-        let LevelSize { mi, mj, .. } = a.nine_points()?;
+        let mi = a.nine_points()?.mi;
         let neighbours = backend.ranks.as_ref().map(|ranks| ranks.neighbours);
         let [before, after] = neighbours.unwrap_or_default();
         // A row at an edge of the band has the slots of a periodic one.
-        let around = EllPattern::nine_point(mi, mj, true);
+        let around = EllPattern::NinePoint(LevelSize { periodic: true, ..pattern.size() });
         let column = move |row: usize| row / 2 % mi;
         let elimination = Elimination::new(pattern, schedule);
         let numbered = Csr::from_rows((0..pattern.rows()).map(|row| {
             let edge = before && column(row) == 0 || after && column(row) + 1 == mi;
             let near = move |other| !edge || column(row).abs_diff(column(other)) <= 1;
-            let entries = (if edge { &around } else { pattern }).row(row);
+            let entries = (if edge { around } else { pattern }).row(row);
             entries
                 .filter(move |&(_, other)| near(other) && elimination.keeps(row, other))
                 .map(move |(at, other)| (other, (at / pattern.rows() * stride + row) as f64))

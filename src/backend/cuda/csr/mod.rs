@@ -29,7 +29,7 @@ use crate::backend::cuda::launch::{LaunchShape, Result, kernels, launch};
 use crate::backend::error::{check_length, check_lengths};
 use crate::backend::matrices::check_product;
 use crate::backend::{LevelSize, LinearOperator, MatrixFormat, Product, Real, SparseBackend};
-use crate::sparse::{Csr, EllPattern, RowPart, Structure};
+use crate::sparse::{Csr, EllPattern, RowPart};
 use std::sync::Arc;
 
 /// A matrix by rows in a GPU's memory.
@@ -90,7 +90,7 @@ impl SparseBackend for CudaBackend {
     type Matrix<T: Real> = CudaMatrix<T>;
     type CsrMatrix<T: Real> = CudaCsr<T>;
 
-    fn matrix<T: Real>(&self, pattern: &EllPattern) -> Result<CudaMatrix<T>> {
+    fn matrix<T: Real>(&self, pattern: EllPattern) -> Result<CudaMatrix<T>> {
         CudaMatrix::new(self, pattern)
     }
 
@@ -119,23 +119,18 @@ impl SparseBackend for CudaBackend {
         y: &mut CudaVector<T>,
     ) -> Result<()> {
         // A whole matrix by ten numbers a point takes one launch.
-        let of = (a.pattern.structure(), b.pattern.structure(), &self.ranks);
-        let (
-            Structure::TenNumbers { mi, mj, periodic },
-            Structure::WallColumns { walls, .. },
-            None,
-        ) = of
-        else {
+        let of = (a.pattern, b.pattern, &self.ranks);
+        let (EllPattern::TenNumbers(size), EllPattern::WallColumns(_, walls), None) = of else {
             self.multiply(a, x, Product { skipped, add: false }, y)?;
             return self.multiply(b, x, Product { skipped: [0; 2], add: true }, y);
         };
-        for pattern in [&a.pattern, &b.pattern] {
+        for pattern in [a.pattern, b.pattern] {
             check_product(pattern, x.len(), y.len())?;
         }
         let [before, after] = skipped;
         let kept = (before as u64, (x.len() - before - after) as u64);
-        let grid = self.grid_arguments(LevelSize { mi, mj, periodic });
-        let of = (grid, &a.values, walls.bits(), &b.values);
+        let of = (self.grid_arguments(size), &a.values, walls.bits(), &b.values);
+        let LevelSize { mi, mj, .. } = size;
         launch!(self => multiply_with_walls[T, LaunchShape::threads(mi * mj)](of, x, kept, &*y))
     }
 
@@ -160,13 +155,10 @@ impl SparseBackend for CudaBackend {
     }
 
     fn entries<T: Real>(&self, numbers: &CudaMatrix<T>, entries: &mut CudaMatrix<T>) -> Result<()> {
-        let Structure::TenNumbers { mi, mj, periodic } = numbers.pattern.structure() else {
-            return Ok(());
-        };
+        let EllPattern::TenNumbers(size) = numbers.pattern else { return Ok(()) };
         check_length(entries.pattern.rows(), numbers.pattern.rows())?;
-        let grid = self.grid_arguments(LevelSize { mi, mj, periodic });
-        launch!(self => entries_of_ten_numbers[T, LaunchShape::threads(mi * mj)](grid,
-            &numbers.values, &entries.values))
+        launch!(self => entries_of_ten_numbers[T, LaunchShape::threads(size.mi * size.mj)](
+            self.grid_arguments(size), &numbers.values, &entries.values))
     }
 
     fn csr<T: Real>(&self, a: &Csr, format: MatrixFormat) -> Result<CudaCsr<T>> {

@@ -16,7 +16,7 @@ use crate::backend::{
 use crate::grid::quality::larger;
 use crate::grid::{Grid, Seam, Topology};
 use crate::pde::{EllipticSettings, WallTerms, moved};
-use crate::sparse::{Structure, WalledSides};
+use crate::sparse::{EllPattern, WalledSides};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -226,13 +226,13 @@ impl EllipticBackend for CudaBackend {
         a: &mut CudaMatrix<T>,
         b: Option<&mut CudaMatrix<T>>,
     ) -> Result<()> {
-        state.size.check_matrices(&a.pattern, b.as_ref().map(|b| &b.pattern))?;
+        state.size.check_matrices(a.pattern, b.as_ref().map(|b| b.pattern))?;
         // A Newton step begins.
         self.device.align()?;
         let shape = LaunchShape::threads(state.points());
         let of = (state.shared(), &a.values);
-        match a.pattern.structure() {
-            Structure::TenNumbers { .. } => {
+        match a.pattern {
+            EllPattern::TenNumbers(_) => {
                 launch!(self => jacobian_by_ten_numbers[T, shape](state.extents(), of))?;
             }
             _ => launch!(self => jacobian[T, shape](self.grid_arguments(state.size), of))?,
@@ -270,7 +270,9 @@ impl EllipticBackend for CudaBackend {
         x: &CudaVector<T>,
         g: &mut CudaVector<T>,
     ) -> Result<()> {
-        let Structure::WallColumns { mi, mj, walls } = b.pattern.structure() else { return Ok(()) };
+        let EllPattern::WallColumns(LevelSize { mi, mj, .. }, walls) = b.pattern else {
+            return Ok(());
+        };
         let needed = if walls.has_others() { b.pattern.rows() } else { 2 * mi };
         check_room(b.pattern.rows(), [x.len()])?;
         check_room(needed, [g.len()])?;

@@ -18,7 +18,7 @@ use crate::backend::{
     Algebraic, Backend, DeviceError, Incomplete, LevelSize, Preconditioner, Real, SolverError,
     SparseMatrix,
 };
-use crate::sparse::{Schedule, Structure, TILE};
+use crate::sparse::{EllPattern, Schedule, TILE};
 use std::sync::Arc;
 
 impl<T: Real> SparseMatrix<CudaBackend, T> for CudaMatrix<T> {
@@ -27,8 +27,8 @@ impl<T: Real> SparseMatrix<CudaBackend, T> for CudaMatrix<T> {
         backend: &CudaBackend,
         kind: Algebraic,
     ) -> Result<Box<dyn Preconditioner<CudaBackend, T, Self>>> {
-        if let Structure::TenNumbers { mi, mj, periodic } = self.pattern.structure() {
-            return Ok(Box::new(OfEntries::new(backend, (mi, mj, periodic), kind)?));
+        if let EllPattern::TenNumbers(size) = self.pattern {
+            return Ok(Box::new(OfEntries::new(backend, size, kind)?));
         }
         let size = self.nine_points()?;
         Ok(match kind {

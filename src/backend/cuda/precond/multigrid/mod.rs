@@ -20,7 +20,7 @@ use crate::backend::cuda::launch::shared::Pointer;
 use crate::backend::cuda::launch::{LaunchShape, Result, WARP, by_width, kernels, launch};
 use crate::backend::error::check_length;
 use crate::backend::{Coarsening, LevelSize, MultigridBackend, Order, Real};
-use crate::sparse::{Structure, WalledSides};
+use crate::sparse::{EllPattern, WalledSides};
 
 /// Most tiles of a level to which residuals are restricted by a thread each: they have multiprocessors of their own, and
 /// wait for the memory once. More threads find less room on a multiprocessor together.
@@ -47,11 +47,11 @@ impl MultigridBackend for CudaBackend {
         a: &CudaMatrix<T>,
         columns: Option<&CudaMatrix<T>>,
     ) -> Result<CudaLevel<M>> {
-        let walls = match columns.map(|columns| columns.pattern.structure()) {
-            Some(Structure::WallColumns { walls, .. }) => walls,
+        let walls = match columns.map(|columns| columns.pattern) {
+            Some(EllPattern::WallColumns(_, walls)) => walls,
             _ => WalledSides::default(),
         };
-        let compact = matches!(a.pattern.structure(), Structure::TenNumbers { .. });
+        let compact = matches!(a.pattern, EllPattern::TenNumbers(_));
         let kind = LevelKind { compact, coarsening, walls, transposed };
         size.check(kept.as_ref().map(|kept| kept.size))?;
         let level = match (kept, &self.ranks) {
@@ -59,7 +59,7 @@ impl MultigridBackend for CudaBackend {
             (None, Some(ranks)) => bands::band(self, ranks, ranks.bands.on_level(), size.mj, kind)?,
             (None, None) => CudaLevel::new(self, size, size.mi, kind)?,
         };
-        level.size.check_matrices(&a.pattern, columns.map(|columns| &columns.pattern))?;
+        level.size.check_matrices(a.pattern, columns.map(|columns| columns.pattern))?;
         let matrices = (&a.values, columns.map(|columns| &columns.values));
         let to = (&level.operator, &level.borders, &level.bad);
         let (layout, points) = (level.layout(), level.points());
