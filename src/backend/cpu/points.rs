@@ -42,18 +42,20 @@ impl<'a> PointRow<'a> {
 
     /// Slots ← the values of a chunk, by point, but zeros at the points of two walls.
     #[inline(always)]
-    fn put<T: Real, const N: usize>(
+    fn put<'v, T: Real, const N: usize>(
         &self,
         columns: &Range<usize>,
-        values: &mut [[[T; 2]; N]],
+        values: impl IntoIterator<Item = &'v mut [[f64; 2]; N]>,
         slots: &mut [&mut [T]],
     ) {
         for (slot, values) in slots.iter_mut().zip(values) {
             for i in self.without_equations(columns) {
-                values[i] = [T::zero(); 2];
+                values[i] = [0.0; 2];
             }
-            slot[2 * columns.start..2 * columns.end]
-                .copy_from_slice(values[..columns.len()].as_flattened());
+            let points = slot[2 * columns.start..2 * columns.end].as_chunks_mut::<2>().0;
+            for (point, [x, y]) in points.iter_mut().zip(values) {
+                *point = [T::narrow(*x), T::narrow(*y)];
+            }
         }
     }
 }
@@ -238,7 +240,7 @@ impl<T: Real> JacobianRow<'_, T> {
     /// The rows as [`EllPattern::TenNumbers`](crate::sparse::EllPattern::TenNumbers) has them.
     #[inline(always)]
     fn ten_numbers(&mut self) {
-        let mut numbers = [[[T::zero(); 2]; SHORT]; TEN_SLOTS];
+        let mut numbers = [[[0.0; 2]; SHORT]; TEN_SLOTS];
         for columns in chunks(0..self.row.data.mi, SHORT) {
             let points = Points::new(self.row, &columns);
             let [p, q] = points.controls();
@@ -247,9 +249,7 @@ impl<T: Real> JacobianRow<'_, T> {
                 let weight = row_weight(&metrics);
                 let ten = StencilBlocks::new(&metrics, p[i], q[i]).ten_numbers();
                 for k in 0..TEN_SLOTS {
-                    for variable in 0..2 {
-                        numbers[k][i][variable] = T::narrow(weight * ten[k][variable]);
-                    }
+                    numbers[k][i] = [weight * ten[k][0], weight * ten[k][1]];
                 }
             }
             self.row.put(&columns, &mut numbers, &mut self.slots);
@@ -265,7 +265,7 @@ impl<T: Real> JacobianRow<'_, T> {
             end.is_none_or(|i| within(i, di, data.mi)) && within(j, dj, data.mj)
         });
         // The scaled entries of the x and of the y rows, in the order of `StencilBlocks::row`.
-        let [mut x, mut y] = [[[0.0; SHORT]; ENTRIES]; 2];
+        let mut entries = [[[0.0; 2]; SHORT]; ENTRIES];
         for columns in chunks(columns, SHORT) {
             let points = Points::new(self.row, &columns);
             let [p, q] = points.controls();
@@ -275,20 +275,11 @@ impl<T: Real> JacobianRow<'_, T> {
                 let blocks = StencilBlocks::new(&metrics, p[i], q[i]);
                 let rows = [blocks.row(0), blocks.row(1)];
                 for k in 0..ENTRIES {
-                    x[k][i] = weight * rows[0][k];
-                    y[k][i] = weight * rows[1][k];
+                    entries[k][i] = [weight * rows[0][k], weight * rows[1][k]];
                 }
             }
-            for i in self.row.without_equations(&columns) {
-                x.iter_mut().chain(&mut y).for_each(|slot| slot[i] = 0.0);
-            }
-            let present = (0..ENTRIES).filter(|&k| present[k]);
-            for (slot, k) in self.slots.iter_mut().zip(present) {
-                let rows = slot[2 * columns.start..2 * columns.end].as_chunks_mut::<2>().0;
-                for (row, (x, y)) in rows.iter_mut().zip(x[k].iter().zip(&y[k])) {
-                    *row = [T::narrow(*x), T::narrow(*y)];
-                }
-            }
+            let there = entries.iter_mut().zip(present).filter(|(_, present)| *present);
+            self.row.put(&columns, there.map(|(entries, _)| entries), &mut self.slots);
         }
     }
 }
@@ -311,7 +302,7 @@ impl<T: Real> Kernel for WallRow<'_, T> {
             let points = Points::new(row, &columns);
             let walls = points.walls().zip(slots.chunks_mut(2));
             for ((along, Terms { decay: [phi, psi], .. }), slots) in walls {
-                let mut entries = [[[T::zero(); 2]; CHUNK]; 2];
+                let mut entries = [[[0.0; 2]; CHUNK]; 2];
                 let (of_xi, of_eta) = if along { (phi, psi) } else { (psi, phi) };
                 for i in 0..columns.len().min(CHUNK) {
                     let metrics = points.metrics(i);
@@ -319,9 +310,7 @@ impl<T: Real> Kernel for WallRow<'_, T> {
                     let xi = weight * metrics.g22 * of_xi[i];
                     let eta = weight * metrics.g11 * of_eta[i];
                     let [xi, eta] = [metrics.xi.map(|x| xi * x), metrics.eta.map(|x| eta * x)];
-                    let [p, q] = if along { [xi, eta] } else { [eta, xi] };
-                    entries[0][i] = p.map(T::narrow);
-                    entries[1][i] = q.map(T::narrow);
+                    [entries[0][i], entries[1][i]] = if along { [xi, eta] } else { [eta, xi] };
                 }
                 row.put(&columns, &mut entries, slots);
             }
