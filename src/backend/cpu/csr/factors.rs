@@ -1,6 +1,6 @@
 //! Incomplete factors and their triangular solves.
 
-use super::plan::{AtomicValues, RowPlan};
+use super::plan::{AtomicValues, RowPlan, by_pieces, pieces};
 use super::rows::FactorRows;
 use crate::backend::cpu::jacobi::Entries;
 use crate::backend::cpu::{CpuBackend, PIECE};
@@ -118,7 +118,17 @@ impl<T: Real> CsrFactors<T> {
         let rows = &self.rows;
         if self.kind.diagonal_only() {
             dilu(rows, plan, (a, shift), &inverse, &bad);
-            take(rows, 0..rows.len(), a, &inverse, &mut self.values);
+            // L_ij ← a_ij / D_j, U ← the entries of A.
+            let start = |row: usize| rows.row_start[row];
+            by_pieces(&pieces(&rows.row_start), &start, &mut self.values, &|range, values| {
+                let first = start(range.start);
+                for (at, value) in (first..).zip(&mut *values) {
+                    *value = rows.value(at, a);
+                }
+                for at in range.flat_map(|row| rows.side(row, Triangle::Lower)) {
+                    values[at - first] *= T::narrow(inverse.get(rows.columns[at] as usize));
+                }
+            });
         } else {
             let values = self.values.par_iter_mut().with_min_len(PIECE).enumerate();
             values.for_each(|(at, value)| *value = rows.value(at, a));
@@ -202,34 +212,6 @@ impl<T: Real, A: Entries<T>> Preconditioner<CpuBackend, T, A> for CsrFactors<T> 
         check_lengths(self.rows.len(), [r.len(), z.len()])?;
         self.solve(r, z);
         Ok(())
-    }
-}
-
-/// L_ij ← a_ij / D_j, U ← the entries of A; `values` holds the entries of the rows `range`.
-fn take<T: Real>(
-    rows: &FactorRows,
-    range: Range<usize>,
-    a: &[T],
-    inverse: &AtomicValues<f64>,
-    values: &mut [T],
-) {
-    let first = rows.row_start[range.start];
-    if range.len() > PIECE {
-        let middle = range.start + range.len() / 2;
-        let (low, high) = values.split_at_mut(rows.row_start[middle] - first);
-        rayon::join(
-            || take(rows, range.start..middle, a, inverse, low),
-            || take(rows, middle..range.end, a, inverse, high),
-        );
-        return;
-    }
-    for (at, value) in (first..).zip(&mut *values) {
-        *value = rows.value(at, a);
-    }
-    for row in range {
-        for at in rows.side(row, Triangle::Lower) {
-            values[at - first] *= T::narrow(inverse.get(rows.columns[at] as usize));
-        }
     }
 }
 

@@ -5,9 +5,11 @@ mod plan;
 mod rows;
 
 pub(super) use self::factors::CsrFactors;
+use self::plan::by_pieces;
+pub use self::plan::{ENTRIES, pieces};
+use crate::backend::cpu::CpuBackend;
 use crate::backend::cpu::jacobi::{Entries, Jacobi};
 use crate::backend::cpu::vector::reduce;
-use crate::backend::cpu::{CpuBackend, PIECE};
 use crate::backend::error::check_lengths;
 use crate::backend::matrices::Identity;
 use crate::backend::{
@@ -89,34 +91,15 @@ impl<T: Real> SparseMatrix<CpuBackend, T> for CsrMatrix<T> {
     }
 }
 
-/// Entries of a piece of work, and of a part of a row too long for one.
-pub const ENTRIES: usize = 8192;
-
 /// Running sums of a row: additions of one sum wait for each other.
 const SUMS: usize = 4;
-
-/// Cuts between rows that start at these entries, into pieces of about `ENTRIES` entries or `PIECE` rows. They
-/// depend on the pattern alone.
-pub fn pieces(row_start: &[usize]) -> Vec<usize> {
-    let rows = row_start.len() - 1;
-    let mut cuts = vec![0];
-    let mut first = 0;
-    for row in 0..rows {
-        let full = row_start[row + 1] - row_start[first] >= ENTRIES || row - first >= PIECE;
-        if full || row + 1 == rows {
-            cuts.push(row + 1);
-            first = row + 1;
-        }
-    }
-    cuts
-}
 
 /// y ← A x.
 ///
 /// A thread takes pieces of equal numbers of entries, and the parts of a row longer than a piece
 /// are shared among threads. Sums run in an order that does not depend on the threads.
 fn by_rows<T: Real>(pattern: Pattern<'_>, pieces: &[usize], values: &[T], x: &[T], y: &mut [T]) {
-    by_pieces(pieces, y, &|rows, y| {
+    by_pieces(pieces, &|row| row, y, &|rows, y| {
         for (row, y) in rows.zip(y) {
             let entries = pattern.row_start[row]..pattern.row_start[row + 1];
             let part =
@@ -128,26 +111,6 @@ fn by_rows<T: Real>(pattern: Pattern<'_>, pieces: &[usize], values: &[T], x: &[T
             };
         }
     });
-}
-
-/// Does `work` on the rows and results between every two cuts.
-fn by_pieces<T: Send>(
-    cuts: &[usize],
-    y: &mut [T],
-    work: &(impl Fn(Range<usize>, &mut [T]) + Sync),
-) {
-    match cuts {
-        [] | [_] => {}
-        &[first, end] => work(first..end, y),
-        _ => {
-            let middle = cuts.len() / 2;
-            let (low, high) = y.split_at_mut(cuts[middle] - cuts[0]);
-            rayon::join(
-                || by_pieces(&cuts[..=middle], low, work),
-                || by_pieces(&cuts[middle..], high, work),
-            );
-        }
-    }
 }
 
 /// Σ v_k x at column k.

@@ -1,10 +1,12 @@
-//! In which order, and by which threads, the rows of factors are worked on.
+//! Pieces of rows, and in which order, and by which threads, the rows of factors are worked on.
 
 use super::rows::FactorRows;
 use crate::backend::Real;
+use crate::backend::cpu::PIECE;
 use crate::sparse::{ROW_TILE, RowSets, Triangle, Turn, levels};
 use rayon::prelude::*;
 use std::marker::PhantomData;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// Most rows of a set that one thread works on alone: handing work to others takes microseconds, a
@@ -16,6 +18,45 @@ const SHARE: usize = 256;
 const TAKEN: usize = 64;
 /// Looks at a flag before the thread lets others run.
 const LOOKS: usize = 256;
+/// Entries of a piece of work, and of a part of a row too long for one.
+pub const ENTRIES: usize = 8192;
+
+/// Cuts between rows that start at these entries, into pieces of about `ENTRIES` entries or `PIECE` rows. They
+/// depend on the pattern alone.
+pub fn pieces(row_start: &[usize]) -> Vec<usize> {
+    let rows = row_start.len() - 1;
+    let mut cuts = vec![0];
+    let mut first = 0;
+    for row in 0..rows {
+        let full = row_start[row + 1] - row_start[first] >= ENTRIES || row - first >= PIECE;
+        if full || row + 1 == rows {
+            cuts.push(row + 1);
+            first = row + 1;
+        }
+    }
+    cuts
+}
+
+/// Does `work` on the rows and values between every two cuts; `start` gives the place of the first value of a row.
+pub(super) fn by_pieces<T: Send>(
+    cuts: &[usize],
+    start: &(impl Fn(usize) -> usize + Sync),
+    values: &mut [T],
+    work: &(impl Fn(Range<usize>, &mut [T]) + Sync),
+) {
+    match cuts {
+        [] | [_] => {}
+        &[first, end] => work(first..end, values),
+        _ => {
+            let middle = cuts.len() / 2;
+            let (low, high) = values.split_at_mut(start(cuts[middle]) - start(cuts[0]));
+            rayon::join(
+                || by_pieces(&cuts[..=middle], start, low, work),
+                || by_pieces(&cuts[middle..], start, high, work),
+            );
+        }
+    }
+}
 
 #[derive(Debug)]
 pub(super) enum RowPlan {
