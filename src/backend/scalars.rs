@@ -4,7 +4,7 @@
 //! live in numbered slots on the device; the coefficients of vector sums are quotients of slots,
 //! and stopping criteria on slots end the iteration there, so that the host reads them now and then.
 
-use super::{Backend, Result};
+use super::{Backend, Real, Result};
 
 /// Number of a slot.
 pub type Slot = u8;
@@ -68,44 +68,40 @@ impl From<f64> for Coefficient {
 /// A stopping criterion of an iteration.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Criterion {
-    /// The comparison of slots.
-    pub test: Test,
+    value: Slot,
+    bounds: [Slot; 2],
+    /// ε of an inner product that may be lost.
+    epsilon: Option<f64>,
     /// Number that [`HALTED`] gets; not zero.
-    pub flag: u8,
-}
-
-/// A comparison of slots.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[allow(missing_docs, reason = "the text of the variant says what each field is")]
-pub enum Test {
-    /// value ≤ bound.
-    Reached { value: Slot, bound: Slot },
-    /// value² ≤ ε² · slot · slot, or the value is not a number: an inner product that is lost in
-    /// the rounding of its operands, whose squared norms are in `squares`.
-    Vanished { value: Slot, squares: [Slot; 2], epsilon: f64 },
+    flag: u8,
 }
 
 impl Criterion {
+    /// value ≤ bound.
+    pub fn reached(value: Slot, bound: Slot, flag: u8) -> Self {
+        Self { value, bounds: [bound, ONE], epsilon: None, flag }
+    }
+
+    /// value² ≤ ε² · slot · slot with the rounding error ε of `T`, or the value is not a number: an inner product that
+    /// is lost in the rounding of its operands, whose squared norms are in `squares`.
+    pub fn lost<T: Real>(value: Slot, squares: [Slot; 2], flag: u8) -> Self {
+        Self { value, bounds: squares, epsilon: Some(T::epsilon().widen()), flag }
+    }
+
     /// Whether it holds for these slots.
     pub fn holds(&self, slots: &[f64]) -> bool {
         let slot = |at: Slot| slots[usize::from(at)];
-        match self.test {
-            Test::Reached { value, bound } => slot(value) <= slot(bound),
-            Test::Vanished { value, squares: [a, b], epsilon } => {
-                let lost = epsilon * epsilon * slot(a) * slot(b);
-                let square = slot(value) * slot(value);
-                square.is_nan() || square <= lost
-            }
-        }
+        let (value, [a, b]) = (slot(self.value), self.bounds.map(slot));
+        let Some(epsilon) = self.epsilon else { return value <= a };
+        let (square, lost) = (value * value, epsilon * epsilon * a * b);
+        square.is_nan() || square <= lost
     }
 
     /// Kind, slots and flag as one number, and ε², as arguments of a kernel.
     pub(super) fn packed(&self) -> (u64, f64) {
-        let (kind, value, a, b, epsilon) = match self.test {
-            Test::Reached { value, bound } => (1, value, bound, ONE, 0.0),
-            Test::Vanished { value, squares: [a, b], epsilon } => (2, value, a, b, epsilon),
-        };
-        (u64::from_le_bytes([kind, value, a, b, self.flag, 0, 0, 0]), epsilon * epsilon)
+        let Self { value, bounds: [a, b], epsilon, flag } = *self;
+        let (kind, epsilon) = epsilon.map_or((1, 0.0), |epsilon| (2, epsilon));
+        (u64::from_le_bytes([kind, value, a, b, flag, 0, 0, 0]), epsilon * epsilon)
     }
 }
 

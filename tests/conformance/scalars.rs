@@ -3,7 +3,7 @@
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::scalars::{
     self, Coefficient, Criterion, Epilogue, FIRST, HALTED, LOG, LOGGED, ONE, Recurrence, SLOTS,
-    Slot, Test, ZERO,
+    Slot, ZERO,
 };
 use gridgen::backend::{Advance, Real, Step};
 
@@ -127,9 +127,7 @@ pub fn a_condition_that_holds_halts_the_slots<S: Subject>(subject: &S) {
     let ones = to_device(subject, &vec![1.0_f64; n]);
     let mut y = to_device(subject, &vec![1.0_f64; n]);
     let mut scalars = prepared(subject, &[slots(), vec![(B, n as f64)]].concat());
-    let lost =
-        Criterion { test: Test::Vanished { value: A, squares: [A, ONE], epsilon: 1e-3 }, flag: 7 };
-    let met = Criterion { test: Test::Reached { value: A, bound: B }, flag: 9 };
+    let (lost, met) = (Criterion::lost::<f64>(A, [A, ONE], 7), Criterion::reached(A, B, 9));
 
     let epilogue = Epilogue { criteria: &[lost, met], ..Epilogue::default() };
     subject.dots(&mut scalars, A, [(&ones, &ones)], epilogue).unwrap();
@@ -147,12 +145,11 @@ pub fn nothing_follows_a_condition_that_holds_before<S: Subject>(subject: &S) {
     let derived = [Recurrence { slot: B, base: A, plus: Coefficient::ratio(2.0, A, ONE) }];
     for (bound, flag) in [(299.0, 0), (300.0, 4)] {
         let mut scalars = prepared(subject, &[slots(), vec![(8, bound)]].concat());
-        let met = Criterion { test: Test::Reached { value: A, bound: 8 }, flag: 4 };
         let epilogue = Epilogue {
-            before: &[met],
+            before: &[Criterion::reached(A, 8, 4)],
             recurrences: &derived,
             log: Some(B),
-            criteria: &[Criterion { flag: 5, ..met }],
+            criteria: &[Criterion::reached(A, 8, 5)],
         };
         let former = read(subject, &scalars)[usize::from(B)];
 
@@ -169,11 +166,7 @@ pub fn nothing_follows_a_condition_that_holds_before<S: Subject>(subject: &S) {
 pub fn a_nan_halts_as_vanished<S: Subject>(subject: &S) {
     let v = to_device(subject, &[1.0, f64::NAN, 3.0]);
     let mut scalars = prepared(subject, &slots());
-    let met = Criterion { test: Test::Reached { value: A, bound: B }, flag: 1 };
-    let lost = Criterion {
-        test: Test::Vanished { value: A, squares: [ONE, ONE], epsilon: 1e-16 },
-        flag: 2,
-    };
+    let (met, lost) = (Criterion::reached(A, B, 1), Criterion::lost::<f64>(A, [ONE, ONE], 2));
 
     let epilogue = Epilogue { criteria: &[met, lost], ..Epilogue::default() };
     subject.dots(&mut scalars, A, [(&v, &v)], epilogue).unwrap();

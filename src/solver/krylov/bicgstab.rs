@@ -23,7 +23,7 @@
 //! An iteration begins with the pass of the last two lines, which completes the one before: a preconditioner may
 //! join it to its own application. A run that ends adds what x lacks, α p̂ and ω ŝ, by itself.
 
-use super::recursion::{Mode, Recursive, Run, lost, reached, solve};
+use super::recursion::{Mode, Recursive, Run, solve};
 use super::{KrylovReport, System, Target};
 use crate::backend::scalars::{
     self, Coefficient, Criterion, Epilogue, FIRST, HALTED, LOG, ONE, Recurrence, SLOTS, Slot, ZERO,
@@ -225,7 +225,7 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
             beta: BETA,
             gamma: MINUS_BETA_OMEGA,
         };
-        let lost = [lost::<T>(SHADOW_V, [SHADOW_SQUARE, V_V], LOST_SHADOW_V)];
+        let lost = [Criterion::lost::<T>(SHADOW_V, [SHADOW_SQUARE, V_V], LOST_SHADOW_V)];
         let fused = Fused {
             scalars,
             update: (mode != Mode::First).then_some(Update::Step(step)),
@@ -253,8 +253,8 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
     ) -> Result<()> {
         let Self { r, shadow, v, t, s_hat, scalars, .. } = self;
         // s ← r − α v, kept in r; t ← A M⁻¹ s, its inner products and those of s
-        let before = [met(S_S, MET_HALFWAY), lost::<T>(T_S, [T_T, S_S], LOST_OMEGA)];
-        let criteria = [met(R_R, MET), lost::<T>(RHO, [SHADOW_SQUARE, R_R], LOST_RHO)];
+        let before = [met(S_S, MET_HALFWAY), Criterion::lost::<T>(T_S, [T_T, S_S], LOST_OMEGA)];
+        let criteria = [met(R_R, MET), Criterion::lost::<T>(RHO, [SHADOW_SQUARE, R_R], LOST_RHO)];
         let epilogue = Epilogue {
             before: &before,
             recurrences: &SECOND_HALF,
@@ -285,7 +285,7 @@ fn flag(slots: &[f64]) -> u8 {
 }
 
 fn met(value: Slot, flag: u8) -> Criterion {
-    reached(value, TARGET_SQUARE, flag)
+    Criterion::reached(value, TARGET_SQUARE, flag)
 }
 
 fn broken(scalar: &'static str, value: f64) -> LinearStop {

@@ -1,6 +1,6 @@
 //! Conjugate gradients.
 
-use super::recursion::{Mode, Recursive, Run, lost, reached, solve};
+use super::recursion::{Mode, Recursive, Run, solve};
 use super::{KrylovReport, System, Target};
 use crate::backend::scalars::{self, Coefficient, Criterion, Epilogue, FIRST, HALTED, Slot, ZERO};
 use crate::backend::{Advance, Backend, Real, Result};
@@ -101,7 +101,7 @@ impl<B: Backend, T: Real> Recursive<B, T> for Cg<B, T> {
         let epilogue = Epilogue { criteria: &criteria, ..Epilogue::default() };
         backend.dots(scalars, P_V, [(p, v)], epilogue)?;
         // x ← x + α p, r ← r − α v
-        let criteria = [reached(R_R, TARGET_SQUARE, MET)];
+        let criteria = [Criterion::reached(R_R, TARGET_SQUARE, MET)];
         let epilogue = Epilogue { log: Some(R_R), criteria: &criteria, ..Epilogue::default() };
         let step = Advance { x, along: Some((ALPHA, p)), r, change: (MINUS_ALPHA, v) };
         backend.advance(scalars, step, R_R, epilogue)
@@ -122,5 +122,5 @@ impl<B: Backend, T: Real> Recursive<B, T> for Cg<B, T> {
 
 /// An inner product is to be positive, and a number.
 fn positive<T: Real>(value: Slot, flag: u8) -> [Criterion; 2] {
-    [reached(value, ZERO, flag), lost::<T>(value, [ZERO; 2], flag)]
+    [Criterion::reached(value, ZERO, flag), Criterion::lost::<T>(value, [ZERO; 2], flag)]
 }

@@ -1,7 +1,7 @@
 //! The loop of methods with a recursive residual. Convergence is declared by the true residual alone.
 
 use super::{KrylovReport, System, Target};
-use crate::backend::scalars::{self, Criterion, LOG, LOGGED, SLOTS, Slot, Test};
+use crate::backend::scalars::{self, LOG, LOGGED, SLOTS};
 use crate::backend::{Backend, Real, Result};
 use crate::solver::{LinearOperator, LinearStop};
 use std::collections::VecDeque;
@@ -152,14 +152,4 @@ fn run<B: Backend, T: Real, A: LinearOperator<B, T>, M: Recursive<B, T>>(
     }
     method.complete(backend, &slots, x)?;
     Ok(Run::Ended(LinearStop::IterationLimit))
-}
-
-/// An inner product is lost in the rounding of its operands.
-pub(super) fn lost<T: Real>(value: Slot, squares: [Slot; 2], flag: u8) -> Criterion {
-    let epsilon = T::epsilon().widen();
-    Criterion { test: Test::Vanished { value, squares, epsilon }, flag }
-}
-
-pub(super) fn reached(value: Slot, bound: Slot, flag: u8) -> Criterion {
-    Criterion { test: Test::Reached { value, bound }, flag }
 }
