@@ -22,10 +22,11 @@ use gridgen::grid::{Grid, Seam, Topology};
 use gridgen::pde::control::{Base, ControlSettings, Wall};
 use gridgen::solver::history::History;
 use gridgen::solver::krylov;
-use gridgen::solver::linear::{LinearSettings, LinearSolver};
+use gridgen::solver::linear::LinearSettings;
 use gridgen::solver::newton::{self, Forcing, NewtonReport, NewtonSettings};
 use gridgen::solver::precond::{Cycle, Kind, MultigridSettings};
 use gridgen::solver::{LinearOperator, NonlinearProblem};
+use gridgen::sparse::Schedule;
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -260,7 +261,8 @@ fn stationary_factor(
     let (mut r, mut z) = (vec![0.0; n], vec![0.0; n]);
     problem.residual(&backend, &u, &mut r)?;
     let jacobian = problem.linearise(&backend)?;
-    let mut preconditioner = GridPreconditioner::new(Kind::Multigrid, multigrid, jacobian);
+    let mut preconditioner =
+        GridPreconditioner::new((Kind::Multigrid, Schedule::Levels), multigrid, jacobian);
     let preconditioner = preconditioner.current(&backend, jacobian)?;
     preconditioner.update(&backend, jacobian)?;
     let mut e: Vec<f64> = (0..n).map(|k| ((k * k) as f64 * 0.37).sin()).collect();
@@ -364,11 +366,10 @@ fn solve(setting: Setting<'_>) -> Result<NewtonReport, Failure> {
     let nodes = backend.take(grid.clone())?;
     let (state, mut u) = backend.equations(&nodes, &normals, &equations)?;
     let mut problem = GridProblem::<_, f64>::new(&backend, state, Kind::None)?;
-    let preconditioner =
-        GridPreconditioner::new(setting.kind, MultigridSettings::default(), problem.jacobian());
     let method = krylov::Method::Bicgstab;
     let linear = LinearSettings { method, max_iterations: 3000, restart: 30 };
-    let mut linear = LinearSolver::new(linear, u.len(), preconditioner);
+    let kind = (setting.kind, Schedule::Levels);
+    let mut linear = problem.jacobian().linear_solver(linear, kind, MultigridSettings::default());
     let newton = NewtonSettings {
         tolerance: 1e-10,
         max_iterations: if setting.one_step.is_some() { 1 } else { 30 },

@@ -5,14 +5,15 @@ use super::results::points;
 use super::scaling::{CITED, Measure, ScalingRun};
 use super::{BenchBackend, Results, Size, Table};
 use gridgen::backend::{EllipticData, Real};
-use gridgen::elliptic::{GridPreconditioner, GridProblem};
+use gridgen::elliptic::GridProblem;
 use gridgen::report::plot::{Stroke, XyCurve, XyFigure, XyLine};
+use gridgen::solver::SolverError;
 use gridgen::solver::history::History;
 use gridgen::solver::krylov::Method;
-use gridgen::solver::linear::{LinearSettings, LinearSolver};
+use gridgen::solver::linear::LinearSettings;
 use gridgen::solver::newton::{self, Forcing, NewtonReport, NewtonSettings};
 use gridgen::solver::precond::{Kind, MultigridSettings};
-use gridgen::solver::{NonlinearProblem, SolverError};
+use gridgen::sparse::Schedule;
 use std::time::Instant;
 
 /// Iterations of a linear solve with Jacobi; it is timed and need not converge. With fewer iterations the
@@ -98,10 +99,10 @@ pub(crate) fn timed<B: BenchBackend, T: Real>(
     };
     let max_iterations = if kind == Kind::Jacobi { LIMIT } else { 1000 };
     let linear = LinearSettings { method: Method::Bicgstab, max_iterations, restart: 30 };
-    let preconditioner = GridPreconditioner::new(kind, multigrid, problem.jacobian());
-    let mut linear = LinearSolver::new(linear, problem.unknowns(), preconditioner);
+    let way = (kind, Schedule::Levels);
+    let mut linear = problem.jacobian().linear_solver(linear, way, multigrid);
     if kind == Kind::Jacobi {
-        linear = linear.with_restarts(LIMIT);
+        linear.restarts = LIMIT;
     }
     // The reduction synchronises the ranks, so that all start together.
     let _ = backend.max_abs(u)?;

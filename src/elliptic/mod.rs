@@ -19,7 +19,6 @@ use crate::sparse::{Csr, EllPattern, Schedule};
 /// with the points beside walls replaced by the amplitudes (p, q) of the wall terms where
 /// height and angle of the first cell are controlled.
 pub struct GridProblem<B: EllipticBackend, T: Real> {
-    size: LevelSize,
     state: B::Elliptic,
     jacobian: GridJacobian<B, T>,
 }
@@ -34,13 +33,12 @@ impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
         let (size, walls) = (backend.size(&state), backend.walls(&state));
         // A point on two walls has no equation, and its row no weight.
         let short = kind == Kind::Multigrid && !walls.has_beside();
-        let jacobian = GridJacobian::new(backend, size, walls, short)?;
-        Ok(Self { size, state, jacobian })
+        Ok(Self { jacobian: GridJacobian::new(backend, size, walls, short)?, state })
     }
 
     /// Number of unknown points: those of its own band if the backend is one of several ranks.
     pub fn size(&self) -> LevelSize {
-        self.size
+        self.jacobian.size
     }
 
     /// The equations at the present state.
@@ -58,9 +56,10 @@ impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
     /// # Errors
     /// If the memory of the device does not suffice.
     pub fn transposed(&self, backend: &B) -> Result<GridJacobian<B, T>> {
-        let mut own = GridJacobian::new(backend, self.size, self.jacobian.walls, false)?;
+        let GridJacobian { size, walls, .. } = self.jacobian;
+        let mut own = GridJacobian::new(backend, size, walls, false)?;
         backend.jacobian(&self.state, &mut own.field, own.wall.as_mut())?;
-        let mut field = backend.matrix(EllPattern::NinePoint(self.size))?;
+        let mut field = backend.matrix(EllPattern::NinePoint(size))?;
         backend.transpose(&own.field, &mut field)?;
         Ok(GridJacobian { field, transposed: true, ..own })
     }
@@ -78,7 +77,7 @@ impl<B: EllipticBackend, T: Real> NonlinearProblem<B> for GridProblem<B, T> {
     type Jacobian = GridJacobian<B, T>;
 
     fn unknowns(&self) -> usize {
-        2 * self.size.mi * self.size.mj
+        self.jacobian.rows()
     }
 
     fn residual(
@@ -179,7 +178,7 @@ impl<B: EllipticBackend, T: Real> GridJacobian<B, T> {
 
     /// Number of rows.
     pub fn rows(&self) -> usize {
-        2 * self.size.mi * self.size.mj
+        self.size.values()
     }
 
     /// A linear solver for operators like this one, preconditioned by this kind.
@@ -192,7 +191,7 @@ impl<B: EllipticBackend, T: Real> GridJacobian<B, T> {
     where
         B: MultigridBackend,
     {
-        let preconditioner = GridPreconditioner::scheduled(kind, multigrid, self);
+        let preconditioner = GridPreconditioner::new(kind, multigrid, self);
         LinearSolver::new(krylov, self.rows(), preconditioner)
     }
 

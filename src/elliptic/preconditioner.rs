@@ -30,16 +30,10 @@ use crate::sparse::{Schedule, WalledSides};
 pub type GridPreconditioner<B, T> = Preconditioners<B, T, GridJacobian<B, T>>;
 
 impl<B: EllipticBackend + MultigridBackend, T: Real> GridPreconditioner<B, T> {
-    /// A preconditioner of this kind for Jacobians like the given one; incomplete factors are
-    /// eliminated in natural order.
-    pub fn new(kind: Kind, multigrid: MultigridSettings, jacobian: &GridJacobian<B, T>) -> Self {
-        Self::scheduled((kind, Schedule::Levels), multigrid, jacobian)
-    }
-
-    /// A preconditioner whose incomplete factors are eliminated by this schedule. Multigrid falls back on the
-    /// reduced system of the wall terms, if there are any, then on W cycles of two sweeps or more in double
-    /// precision, then on ILU(0); the others have no fall-back.
-    pub fn scheduled(
+    /// A preconditioner of this kind for Jacobians like the given one; incomplete factors are eliminated by this
+    /// schedule. Multigrid falls back on the reduced system of the wall terms, if there are any, then on W cycles of two
+    /// sweeps or more in double precision, then on ILU(0); the others have no fall-back.
+    pub fn new(
         (kind, schedule): (Kind, Schedule),
         multigrid: MultigridSettings,
         jacobian: &GridJacobian<B, T>,

@@ -5,8 +5,6 @@ use super::precond::Preconditioners;
 use super::{LinearOperator, LinearStop, SolverError, present};
 use crate::backend::{Backend, Real, Result};
 
-/// Restarts of BiCGStab after a breakdown before flexible GMRES takes over, if not said otherwise.
-const RESTARTS: usize = 2;
 /// Iterations that every preconditioner gets before the residual is judged.
 const FEWEST: usize = 10;
 
@@ -54,7 +52,8 @@ pub struct LinearSolver<B: Backend, T: Real, A> {
     cg: Option<Cg<B, T>>,
     bicgstab: Option<Bicgstab<B, T>>,
     gmres: Option<Gmres<B, T>>,
-    restarts: usize,
+    /// Restarts of BiCGStab after a breakdown before flexible GMRES takes over.
+    pub restarts: usize,
     /// Whether the preconditioner was made for some matrix.
     made: bool,
     /// Whether it is kept for another one.
@@ -80,19 +79,13 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
             cg: None,
             bicgstab: None,
             gmres: None,
-            restarts: RESTARTS,
+            restarts: 2,
             made: false,
             kept: false,
             fallen: false,
             spare: usize::MAX,
             events: Vec::new(),
         }
-    }
-
-    /// This solver with this number of restarts of BiCGStab before flexible GMRES takes over.
-    #[must_use]
-    pub fn with_restarts(self, restarts: usize) -> Self {
-        Self { restarts, ..self }
     }
 
     /// This solver with a budget of iterations, over all its solves, for the fall-backs that replace the
@@ -145,7 +138,7 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
     /// Solves A x = b from the x that is given to ‖b − A x‖ ≤ rtol ‖b‖.
     ///
     /// If BiCGStab breaks down it restarts from the x it has reached, at most twice or as
-    /// [`Self::with_restarts`] says; then flexible GMRES goes on from there. A preconditioner with a
+    /// [`Self::restarts`] says; then flexible GMRES goes on from there. A preconditioner with a
     /// bound gets as many iterations as the bound allows, and at least ten. If they do not suffice, or a
     /// value is not a number, one that was kept is made anew and continues from the x reached. In place of one that
     /// was not, its fall-back does, in this solve and those that follow, within
@@ -238,14 +231,11 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
             let before = solve.iterations;
             let left = limit.saturating_sub(before.ceil() as usize);
             let target = Target { norm: rtol * scale, max_iterations: left };
-            let system = &mut System {
-                backend,
-                operator: a,
-                preconditioner: self.preconditioner.current(backend, a)?,
-                b,
-                observe: &mut |iteration, norm| observe(before + iteration, norm / scale),
-                from_zero: std::mem::take(&mut zero).then_some(scale),
-            };
+            let preconditioner = self.preconditioner.current(backend, a)?;
+            let observe = &mut |iteration, norm| observe(before + iteration, norm / scale);
+            let system = System::new(backend, (a, b), preconditioner, observe);
+            let from_zero = std::mem::take(&mut zero).then_some(scale);
+            let system = &mut System { from_zero, ..system };
             let KrylovReport { stop, iterations, residual } = match method {
                 Method::Cg => {
                     present(&mut self.cg, || Cg::new(backend, self.n))?.solve(system, target, x)

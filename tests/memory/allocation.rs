@@ -6,6 +6,7 @@ use gridgen::pde::control::Wall;
 use gridgen::solver::krylov::{Bicgstab, System, Target};
 use gridgen::solver::precond::{Kind, MultigridSettings};
 use gridgen::solver::{NonlinearProblem, Preconditioner};
+use gridgen::sparse::Schedule;
 
 use crate::allocator::{allocations, alone, count_this_thread};
 use support::problems::Setup;
@@ -23,7 +24,7 @@ fn cycles_and_krylov_iterations_allocate_nothing() {
         let b: Vec<f32> = f.iter().map(|f| (1e3 * f) as f32).collect();
         let a = setup.problem.linearise(&CpuBackend).unwrap();
         let settings = MultigridSettings::default();
-        let mut m = GridPreconditioner::new(Kind::Multigrid, settings, a);
+        let mut m = GridPreconditioner::new((Kind::Multigrid, Schedule::Levels), settings, a);
         let m = m.current(&CpuBackend, a).unwrap();
         m.update(&CpuBackend, a).unwrap();
         let (mut x, mut z) = (vec![0.0; n], vec![0.0; n]);

@@ -7,6 +7,7 @@ use gridgen::movement::{Moved, MovementError, Reference};
 use gridgen::solver::NonlinearProblem;
 use gridgen::solver::linear::Precision;
 use gridgen::solver::precond::{Kind, MultigridSettings};
+use gridgen::sparse::Schedule;
 
 use support::cases::case;
 use support::linear::{dot, off_transpose};
@@ -187,7 +188,7 @@ fn equations(text: &str) -> GridProblem<CpuBackend, f64> {
 fn cycle(jacobian: &GridJacobian<CpuBackend, f64>) -> GridPreconditioner<CpuBackend, f64> {
     let precision = Precision::Double;
     let settings = MultigridSettings { precision, ..MultigridSettings::default() };
-    GridPreconditioner::new(Kind::Multigrid, settings, jacobian)
+    GridPreconditioner::new((Kind::Multigrid, Schedule::Levels), settings, jacobian)
 }
 
 /// [`off_transpose`] for the present forms of M⁻¹ and M⁻ᵀ.

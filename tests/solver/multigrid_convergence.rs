@@ -6,6 +6,7 @@ use gridgen::pde::control::{Base, Wall};
 use gridgen::solver::newton::NewtonSettings;
 use gridgen::solver::precond::{Cycle, Kind, MultigridSettings};
 use gridgen::solver::{LinearOperator, NonlinearProblem};
+use gridgen::sparse::Schedule;
 
 use support::cases::{case, make};
 use support::grids::distance;
@@ -23,7 +24,8 @@ fn stationary_factor(setup: &mut Setup<f64>, multigrid: MultigridSettings) -> f6
     let (mut r, mut z) = (vec![0.0; n], vec![0.0; n]);
     problem.residual(&backend, u, &mut r).unwrap();
     let jacobian = problem.linearise(&backend).unwrap();
-    let mut cycle = GridPreconditioner::new(Kind::Multigrid, multigrid, jacobian);
+    let mut cycle =
+        GridPreconditioner::new((Kind::Multigrid, Schedule::Levels), multigrid, jacobian);
     let cycle = cycle.current(&backend, jacobian).unwrap();
     cycle.update(&backend, jacobian).unwrap();
     let norm = |e: &[f64]| norm(e.iter().copied());

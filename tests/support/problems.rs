@@ -160,7 +160,7 @@ pub fn preconditioned(
 ) -> Vec<f64> {
     let precision = Precision::Double;
     let settings = MultigridSettings { coarsening, precision, ..MultigridSettings::default() };
-    let mut all = GridPreconditioner::new(kind, settings, jacobian);
+    let mut all = GridPreconditioner::new((kind, Schedule::Levels), settings, jacobian);
     let preconditioner = all.current(&CpuBackend, jacobian).unwrap();
     preconditioner.update(&CpuBackend, jacobian).unwrap();
     let mut z = vec![0.0; r.len()];

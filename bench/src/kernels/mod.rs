@@ -181,7 +181,8 @@ fn multigrid<B: BenchBackend, T: Real>(
     let jacobian = problem.linearise(backend)?;
     let precision = if size_of::<T>() == 4 { Precision::Single } else { Precision::Double };
     let settings = MultigridSettings { precision, ..MultigridSettings::default() };
-    let mut cycle = GridPreconditioner::new(Kind::Multigrid, settings, jacobian);
+    let mut cycle =
+        GridPreconditioner::new((Kind::Multigrid, Schedule::Levels), settings, jacobian);
     let cycle = cycle.current(backend, jacobian)?;
     let entry = size_of::<T>();
     // The matrix is read, the finest level and its second pivots are written, and 44 values on the third as many coarse
@@ -244,7 +245,8 @@ fn compared<B: BenchBackend, T: Real>(
     let [norm] = backend.dot_products([(&b, &b)])?;
     let target = Target { norm: 1e-6 * norm.sqrt(), max_iterations: 100 };
     let settings = MultigridSettings::default();
-    let mut preconditioner = GridPreconditioner::new(Kind::Multigrid, settings, jacobian);
+    let mut preconditioner =
+        GridPreconditioner::new((Kind::Multigrid, Schedule::Levels), settings, jacobian);
     let preconditioner = preconditioner.current(backend, jacobian)?;
     let mut krylov = Bicgstab::new(backend, n)?;
     let (mut x, mut iterations) = (backend.zeros::<T>(n)?, 0.0);
@@ -295,7 +297,7 @@ fn iteration<B: BenchBackend, T: Real>(
     let (mut problem, b) = first_system::<B, T>(backend, data)?;
     let jacobian = problem.linearise(backend)?;
     let settings = MultigridSettings::default();
-    let mut preconditioner = GridPreconditioner::scheduled((kind, schedule), settings, jacobian);
+    let mut preconditioner = GridPreconditioner::new((kind, schedule), settings, jacobian);
     let preconditioner = preconditioner.current(backend, jacobian)?;
     preconditioner.update(backend, jacobian)?;
     let mut krylov = Bicgstab::new(backend, n)?;
