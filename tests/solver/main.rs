@@ -20,4 +20,3 @@ mod preconditioners;
 mod sides;
 mod systems;
 mod ten_numbers;
-mod walls;
