@@ -6,9 +6,9 @@ use gridgen::backend::{
     MatrixFormat, Product, Result, SparseMatrix, Step,
 };
 use gridgen::sparse::{Csr, EllPattern, Schedule, WalledSides};
+use support::problems::polar;
 use support::stencil::{stencil, wall_columns};
 
-use super::equations::problem;
 use super::{Subject, random, to_device};
 
 /// The pattern of a grid with fewer lines.
@@ -160,7 +160,7 @@ pub fn levels_and_vectors_of_other_grids_are_refused<S: Subject>(subject: &S) {
 }
 
 pub fn unknowns_of_other_grids_are_refused<S: Subject>(subject: &S) {
-    let (data, _) = problem(10, 5, false, [false; 4]);
+    let (data, _) = polar(10, 5, false, [false; 4]);
     let (mut state, u) = subject.elliptic(&data).unwrap();
     subject.load_state(&mut state, &u).unwrap();
     for n in [99, 101, 0] {

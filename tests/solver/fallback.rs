@@ -8,8 +8,9 @@ use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearReport, LinearSettings, LinearSolver};
 use gridgen::solver::precond::{Kind, MultigridSettings};
 use gridgen::solver::{LinearOperator, LinearStop};
-use gridgen::sparse::{EllPattern, Schedule};
+use gridgen::sparse::Schedule;
 use support::problems::{NEWTON, Setup};
+use support::stencil::laplacian;
 
 const SETTINGS: LinearSettings =
     LinearSettings { method: Method::Bicgstab, max_iterations: 500, restart: 30 };
@@ -17,22 +18,6 @@ const SIZE: LevelSize = LevelSize { mi: 63, mj: 63, periodic: false };
 const WITHOUT_WALLS: &str = "; multigrid without wall terms and their reduced system took over";
 const STRONG: &str = "; multigrid with W cycles in double precision took over";
 const CLASSICAL: &str = "; ILU(0) took over";
-
-/// The five-point Laplacian of both variables times `scale`, with `centre` instead of −4.
-fn laplacian(centre: f64, scale: f64) -> EllMatrix<f64> {
-    let pattern = EllPattern::NinePoint(SIZE);
-    let mut values = vec![0.0; pattern.rows() * pattern.width()];
-    for row in 0..pattern.rows() {
-        for (at, column) in pattern.row(row) {
-            let (point, other) = (row / 2, column / 2);
-            let beside = point % SIZE.mi == other % SIZE.mi || point / SIZE.mi == other / SIZE.mi;
-            if column % 2 == row % 2 && beside {
-                values[at] = scale * if column == row { centre } else { 1.0 };
-            }
-        }
-    }
-    EllMatrix::from_values(pattern, values)
-}
 
 type Jacobian = GridJacobian<CpuBackend, f64>;
 
@@ -42,9 +27,14 @@ fn solver(a: &Jacobian, levels: usize) -> LinearSolver<CpuBackend, f64, Jacobian
     a.linear_solver(SETTINGS, (Kind::Multigrid, Schedule::Levels), settings)
 }
 
+/// The five-point Laplacian of both variables times `scale`, with `centre` instead of −4.
+fn five_points(centre: f64, scale: f64) -> Jacobian {
+    let (pattern, values) = laplacian(SIZE, scale * centre, scale);
+    Jacobian::of_field(EllMatrix::from_values(pattern, values), SIZE)
+}
+
 /// A solve to 1e-6 with multigrid; the residual is recomputed.
-fn solve_with(a: EllMatrix<f64>) -> (LinearReport, f64) {
-    let a = &Jacobian::of_field(a, SIZE);
+fn solve_with(a: &Jacobian) -> (LinearReport, f64) {
     let n = a.rows();
     let (b, mut x, mut ax) = (vec![1.0; n], vec![0.0; n], vec![0.0; n]);
     let mut solver = solver(a, 20);
@@ -61,7 +51,7 @@ fn solve_with(a: EllMatrix<f64>) -> (LinearReport, f64) {
 #[test]
 fn a_cycle_that_contracts_stays() {
     for (scale, events) in [(1.0, &[][..]), (1e-50, &[STRONG])] {
-        let (report, residual) = solve_with(laplacian(-4.0, scale));
+        let (report, residual) = solve_with(&five_points(-4.0, scale));
 
         let told = report.events.iter().zip(events).all(|(event, end)| event.ends_with(end));
         assert!(told && report.events.len() == events.len(), "{:?}", report.events);
@@ -72,7 +62,7 @@ fn a_cycle_that_contracts_stays() {
 #[test]
 fn an_indefinite_matrix_goes_down_all_forms() {
     // All eigenvalues of the Laplacian above −1 change their sign, which no coarse level represents.
-    let (report, residual) = solve_with(laplacian(-3.0, 1.0));
+    let (report, residual) = solve_with(&five_points(-3.0, 1.0));
 
     assert!(report.events[0].ends_with(STRONG), "{:?}", report.events);
     assert!(report.events[1].ends_with(CLASSICAL), "{:?}", report.events);
@@ -85,7 +75,7 @@ fn an_indefinite_matrix_goes_down_all_forms() {
 /// Indefinite: no form converges, and ILU(0) would take all iterations of each solve.
 #[test]
 fn the_forms_after_the_first_share_a_budget_over_all_solves() {
-    let a = &Jacobian::of_field(laplacian(-3.0, 1.0), SIZE);
+    let a = &five_points(-3.0, 1.0);
     let mut solver = solver(a, 20).with_fall_back_budget(40);
     let (b, mut x) = (vec![1.0; a.rows()], vec![0.0; a.rows()]);
     solver.update(&CpuBackend, a).unwrap();

@@ -1,70 +1,36 @@
 //! Jacobians by ten numbers a point against those by entries.
 
-use std::f64::consts::TAU;
-
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::backend::{EllipticBackend, EllipticData, WallTerms};
-use gridgen::elliptic::{GridProblem, WalledSides};
+use gridgen::backend::{EllipticBackend, EllipticData};
+use gridgen::elliptic::GridProblem;
 use gridgen::solver::precond::{Coarsening, Kind};
 use gridgen::solver::{LinearOperator, NonlinearProblem};
 use support::linear::{apart, largest, product, transposed};
-use support::problems::preconditioned;
+use support::problems::{polar, preconditioned};
 use support::random::Random;
 
-/// Equations of an uneven annulus or rectangle with wall terms at some ends of the eta-lines.
-fn data([mi, mj]: [usize; 2], periodic: bool, [below, above]: [bool; 2]) -> EllipticData {
-    let node = |i: usize, j: usize| {
-        let (at, height) = (i as f64, j as f64);
-        let waves = 0.05 * (2.0 * at + 0.7 * height).sin();
-        if periodic {
-            let (sine, cosine) = (TAU * at / mi as f64).sin_cos();
-            let radius = 1.0 + 0.02 * height * (1.0 + 0.1 * cosine);
-            [radius * cosine, -radius * sine]
-        } else {
-            [at + waves, 0.1 * height * (1.0 + 0.05 * height) + 0.2 * waves]
-        }
-    };
-    let nodes: Vec<_> = (0..mj + 2)
-        .flat_map(|j| (0..mi + 2).map(move |i| (i, j)))
-        .map(|(i, j)| node(i, j))
-        .collect();
-    let of_points = |scale: f64, rate: f64| -> Vec<f64> {
-        (0..mi * mj).map(|k| scale * (0.3 + (rate * k as f64).sin())).collect()
-    };
-    let terms = |side: usize| WallTerms {
-        phi: of_points(0.5, 0.37 + side as f64),
-        psi: of_points(0.4, 0.23 + side as f64),
-    };
-    EllipticData {
-        mi,
-        mj,
-        periodic,
-        shift: 0.0,
-        x: nodes.iter().map(|at| at[0]).collect(),
-        y: nodes.iter().map(|at| at[1]).collect(),
-        control_p: of_points(0.1, 0.51),
-        control_q: of_points(0.2, 0.77),
-        walls: [below.then(|| terms(0)), above.then(|| terms(1)), None, None],
+/// Equations of a polar grid with wall terms at some ends of the eta-lines, and unknowns.
+fn equations(
+    [mi, mj]: [usize; 2],
+    periodic: bool,
+    [below, above]: [bool; 2],
+) -> (EllipticData, Vec<f64>) {
+    let (mut data, u) = polar(mi, mj, periodic, [below, above, false, false]);
+    let terms = data.walls.iter_mut().flatten().flat_map(|wall| [&mut wall.phi, &mut wall.psi]);
+    for value in terms.chain([&mut data.control_p, &mut data.control_q]).flatten() {
+        *value *= 0.1;
     }
+    (data, u)
 }
 
 type Problem = GridProblem<CpuBackend, f64>;
 
-/// The problems of these equations by entries and by ten numbers, linearised at the first guess with some amplitudes.
-fn both(data: &EllipticData) -> [Problem; 2] {
+/// The problems of these equations by entries and by ten numbers, linearised.
+fn both((data, u): &(EllipticData, Vec<f64>)) -> [Problem; 2] {
     [Kind::Jacobi, Kind::Multigrid].map(|kind| {
-        let (state, mut u) = CpuBackend.elliptic(data).unwrap();
+        let (state, _) = CpuBackend.elliptic(data).unwrap();
         let mut problem = Problem::new(&CpuBackend, state, kind).unwrap();
-        let WalledSides([below, above, ..]) = data.walled_sides();
-        let (row, n) = (2 * data.mi, u.len());
-        let rows = [(below, 0), (above, n - row)];
-        for (_, first) in rows.into_iter().filter(|(wall, _)| *wall) {
-            u[first..first + row]
-                .iter_mut()
-                .enumerate()
-                .for_each(|(k, u)| *u = 0.01 * (k as f64).cos());
-        }
-        problem.residual(&CpuBackend, &u, &mut vec![0.0; n]).unwrap();
+        problem.residual(&CpuBackend, u, &mut vec![0.0; u.len()]).unwrap();
         problem.linearise(&CpuBackend).unwrap();
         problem
     })
@@ -87,7 +53,7 @@ fn for_all(check: impl Fn(&str, &[Problem; 2])) {
     for (size, periodic) in SIZES {
         for walls in [[false; 2], [true, false], [true; 2]] {
             let what = format!("{size:?}, periodic: {periodic}, walls: {walls:?}");
-            check(&what, &both(&data(size, periodic, walls)));
+            check(&what, &both(&equations(size, periodic, walls)));
         }
     }
 }
@@ -141,13 +107,14 @@ fn a_cycle_on_ten_numbers_is_that_on_the_entries() {
 #[test]
 fn products_have_the_rounding_errors_of_differences() {
     // Values near 1 that differ by 1e-4: in single precision a product of the values themselves is wrong by 6e-8.
-    let data = data([64, 33], true, [false; 2]);
-    let (state, u) = CpuBackend.elliptic(&data).unwrap();
+    let problem = equations([64, 33], true, [false; 2]);
+    let (data, u) = &problem;
+    let (state, _) = CpuBackend.elliptic(data).unwrap();
     let n = u.len();
     let mut single = GridProblem::<_, f32>::new(&CpuBackend, state, Kind::Multigrid).unwrap();
-    single.residual(&CpuBackend, &u, &mut vec![0.0; n]).unwrap();
+    single.residual(&CpuBackend, u, &mut vec![0.0; n]).unwrap();
     single.linearise(&CpuBackend).unwrap();
-    let [_, double] = both(&data);
+    let [_, double] = both(&problem);
     let x: Vec<f32> = Random::new(3).vector(n).iter().map(|x| (1.0 + 1e-4 * x) as f32).collect();
     let wide: Vec<f64> = x.iter().map(|x| f64::from(*x)).collect();
     let mut found = vec![0.0; n];

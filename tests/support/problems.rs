@@ -1,7 +1,9 @@
 //! The grid equations on the walls of these tests.
 
+use std::f64::consts::TAU;
+
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::backend::{EllipticBackend, EllipticData, MultigridBackend, Real};
+use gridgen::backend::{EllipticBackend, EllipticData, MultigridBackend, Real, WallTerms};
 use gridgen::elliptic::{EllipticSettings, GridJacobian, GridPreconditioner, GridProblem};
 use gridgen::grid::Grid;
 use gridgen::grid::initial::InitialMethod;
@@ -14,6 +16,7 @@ use gridgen::solver::precond::{Coarsening, Kind, MultigridSettings};
 use gridgen::solver::{NonlinearProblem, SolverError};
 use gridgen::sparse::Schedule;
 
+use super::random::Random;
 use super::walls::WallPoints;
 
 /// Control functions of the default case, with these wall terms.
@@ -42,6 +45,55 @@ pub fn loaded<B: EllipticBackend>(
 ) -> (GridProblem<B, f64>, B::Vector<f64>) {
     let (state, u) = backend.elliptic(data).unwrap();
     (GridProblem::new(backend, state, Kind::None).unwrap(), u)
+}
+
+/// A perturbed polar grid with control functions, and unknowns on it.
+pub fn polar(mi: usize, mj: usize, periodic: bool, walls: [bool; 4]) -> (EllipticData, Vec<f64>) {
+    let points = mi * mj;
+    let random = |seed: u64, n: usize| Random::new(seed).vector(n);
+    let terms = |side: usize| {
+        let seed = [3, 6, 8, 10][side];
+        WallTerms { phi: random(seed, points), psi: random(seed + 1, points) }
+    };
+    let sweep = if periodic { TAU / mi as f64 } else { 5.0 / (mi + 1) as f64 };
+    let place = |i: usize, j: usize| {
+        let (sin, cos) = (-sweep * i as f64).sin_cos();
+        let radius = 0.5 + 0.05 * (1.2_f64.powf(j as f64) - 1.0);
+        [radius * cos, radius * sin]
+    };
+    let mut data = EllipticData {
+        mi,
+        mj,
+        periodic,
+        shift: 0.0,
+        x: Vec::new(),
+        y: Vec::new(),
+        control_p: random(1, points),
+        control_q: random(2, points),
+        walls: [0, 1, 2, 3].map(|side| walls[side].then(|| terms(side))),
+    };
+    for j in 0..mj + 2 {
+        for i in 0..mi + 2 {
+            let [x, y] = place(i, j);
+            data.x.push(x);
+            data.y.push(y);
+        }
+    }
+    let noise = random(5, 2 * points);
+    let u = (0..2 * points)
+        .map(|k| {
+            let (i, j) = (k / 2 % mi, k / 2 / mi);
+            let at = [j == 0, j + 1 == mj, i == 0, i + 1 == mi];
+            let on = |sides: [usize; 2]| sides.into_iter().any(|side| at[side] && walls[side]);
+            match [on([0, 1]), on([2, 3])] {
+                [true, true] => return 0.0,
+                [false, false] => {}
+                _ => return noise[k],
+            }
+            place(i + 1, j + 1)[k % 2] + 0.2 * sweep.min(0.01) * noise[k]
+        })
+        .collect();
+    (data, u)
 }
 
 /// The grid equations on a hyperbolic march.

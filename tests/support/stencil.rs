@@ -103,3 +103,20 @@ pub fn wall_columns<T: Real>(size: LevelSize, walls: WalledSides) -> (EllPattern
     };
     filled(EllPattern::WallColumns(size, walls), value)
 }
+
+/// Five-point differences of both variables: `centre` on the diagonal, and `beside` for the neighbours in i and in j.
+pub fn laplacian(size: LevelSize, centre: f64, beside: f64) -> (EllPattern, Vec<f64>) {
+    let pattern = EllPattern::NinePoint(size);
+    let mut values = vec![0.0; pattern.rows() * pattern.width()];
+    for row in 0..pattern.rows() {
+        for (at, column) in pattern.row(row).filter(|(_, column)| column % 2 == row % 2) {
+            let (point, other) = (row / 2, column / 2);
+            if column == row {
+                values[at] = centre;
+            } else if point % size.mi == other % size.mi || point / size.mi == other / size.mi {
+                values[at] = beside;
+            }
+        }
+    }
+    (pattern, values)
+}
