@@ -1,61 +1,12 @@
 //! The grid equations: state, residual, Jacobian.
 
 use gridgen::backend::cpu::{CpuBackend, EllipticState};
-use gridgen::backend::{
-    EllipticBackend, EllipticData, Evaluation, LevelSize, Real, SparseBackend, WallTerms,
-};
+use gridgen::backend::{EllipticBackend, EllipticData, Evaluation, LevelSize, Real, SparseBackend};
 use gridgen::grid::{Seam, Topology};
 use gridgen::sparse::{EllPattern, WalledSides};
 
-use super::{SIZES, Subject, assert_close, grid_to_host, random, to_device, to_host};
-
-/// A perturbed polar grid with control functions, and unknowns on it.
-pub fn problem(mi: usize, mj: usize, periodic: bool, walls: [bool; 4]) -> (EllipticData, Vec<f64>) {
-    let points = mi * mj;
-    let terms = |side: usize| {
-        let seed = [3, 6, 8, 10][side];
-        WallTerms { phi: random(seed, points), psi: random(seed + 1, points) }
-    };
-    let sweep = if periodic { std::f64::consts::TAU / mi as f64 } else { 5.0 / (mi + 1) as f64 };
-    let place = |i: usize, j: usize| {
-        let (sin, cos) = (-sweep * i as f64).sin_cos();
-        let radius = 0.5 + 0.05 * (1.2_f64.powf(j as f64) - 1.0);
-        [radius * cos, radius * sin]
-    };
-    let mut data = EllipticData {
-        mi,
-        mj,
-        periodic,
-        shift: 0.0,
-        x: Vec::new(),
-        y: Vec::new(),
-        control_p: random(1, points),
-        control_q: random(2, points),
-        walls: [0, 1, 2, 3].map(|side| walls[side].then(|| terms(side))),
-    };
-    for j in 0..mj + 2 {
-        for i in 0..mi + 2 {
-            let [x, y] = place(i, j);
-            data.x.push(x);
-            data.y.push(y);
-        }
-    }
-    let noise = random::<f64>(5, 2 * points);
-    let u = (0..2 * points)
-        .map(|k| {
-            let (i, j) = (k / 2 % mi, k / 2 / mi);
-            let at = [j == 0, j + 1 == mj, i == 0, i + 1 == mi];
-            let on = |sides: [usize; 2]| sides.into_iter().any(|side| at[side] && walls[side]);
-            match [on([0, 1]), on([2, 3])] {
-                [true, true] => return 0.0,
-                [false, false] => {}
-                _ => return noise[k],
-            }
-            place(i + 1, j + 1)[k % 2] + 0.2 * sweep.min(0.01) * noise[k]
-        })
-        .collect();
-    (data, u)
-}
+use super::{SIZES, Subject, assert_close, grid_to_host, to_device, to_host};
+use support::problems::polar;
 
 /// All sizes with both kinds of seam, without and with wall terms of one end of the eta-lines and of both, and beside.
 fn problems() -> impl Iterator<Item = (EllipticData, Vec<f64>)> {
@@ -68,7 +19,7 @@ fn problems() -> impl Iterator<Item = (EllipticData, Vec<f64>)> {
         };
         walls.into_iter().flat_map(move |walls| {
             let seams = [false, true].into_iter().filter(move |periodic| fits(&walls, *periodic));
-            seams.map(move |periodic| problem(mi, mj, periodic, walls))
+            seams.map(move |periodic| polar(mi, mj, periodic, walls))
         })
     })
 }
@@ -85,7 +36,7 @@ fn strips() -> impl Iterator<Item = (EllipticData, Vec<f64>)> {
             let nodes = |k: usize| -> Vec<f64> {
                 (0..mj + 2).flat_map(|j| (0..mi + 2).map(move |i| place(i, j)[k])).collect()
             };
-            let (data, noise) = problem(mi, mj, true, [false; 4]);
+            let (data, noise) = polar(mi, mj, true, [false; 4]);
             let size = 0.1 * (0.85 / mi as f64).min(0.3 / mj as f64);
             let u = (0..noise.len())
                 .map(|k| {
@@ -178,12 +129,6 @@ impl<'a, S: Subject> Both<'a, S> {
     }
 }
 
-pub fn the_residual_and_its_merit<S: Subject>(subject: &S) {
-    for problem in problems() {
-        Both::new(subject, &problem).check_residual();
-    }
-}
-
 pub fn rows_close_after_a_pitch<S: Subject>(subject: &S) {
     for (data, u) in strips() {
         let topology = Topology::O(Seam::Periodic);
@@ -212,7 +157,7 @@ pub fn rows_close_after_a_pitch<S: Subject>(subject: &S) {
     }
 }
 
-pub fn kept_weights_stay_as_they_are<S: Subject>(subject: &S) {
+pub fn the_residual_and_its_merit<S: Subject>(subject: &S) {
     for problem in problems() {
         let mut both = Both::new(subject, &problem);
         let first = both.check_residual();
@@ -232,6 +177,7 @@ pub fn kept_weights_stay_as_they_are<S: Subject>(subject: &S) {
     }
 }
 
+/// The entries of the Jacobian by a pattern, and of the wall columns.
 fn check_jacobian<S: Subject, T: Real>(
     subject: &S,
     problem: &(EllipticData, Vec<f64>),
@@ -239,50 +185,33 @@ fn check_jacobian<S: Subject, T: Real>(
 ) {
     let mut both = Both::new(subject, problem);
     both.residual();
-    let pattern = pattern(CpuBackend.size(&both.cpu));
-    let mut expected = CpuBackend.matrix::<T>(pattern).unwrap();
-    CpuBackend.jacobian(&both.cpu, &mut expected, None).unwrap();
+    let size = CpuBackend.size(&both.cpu);
+    let walls = match problem.0.walled_sides() {
+        none if none.is_empty() => WalledSides::SECTION,
+        walls => walls,
+    };
+    let (pattern, columns) = (pattern(size), EllPattern::WallColumns(size, walls));
+    let [mut a, mut b] = [pattern, columns].map(|of| CpuBackend.matrix::<T>(of).unwrap());
+    CpuBackend.jacobian(&both.cpu, &mut a, Some(&mut b)).unwrap();
     // The previous contents of the slots must not matter.
-    let mut a = subject.matrix_from(pattern, &vec![T::one(); pattern.rows() * pattern.width()]);
+    let ones = vec![T::one(); pattern.rows() * pattern.width()];
+    let mut found_a = subject.matrix_from(pattern, &ones);
+    let mut found_b = subject.matrix::<T>(columns).unwrap();
 
-    subject.jacobian(&both.state, &mut a, None).unwrap();
+    subject.jacobian(&both.state, &mut found_a, Some(&mut found_b)).unwrap();
 
-    assert_close(&subject.matrix_values(&a).unwrap(), expected.values(), 100.0, &both.name);
+    for (found, expected) in [(found_a, a), (found_b, b)] {
+        let found = subject.matrix_values(&found).unwrap();
+        assert_close(&found, expected.values(), 100.0, &both.name);
+    }
 }
 
-pub fn the_entries_of_the_jacobian<S: Subject>(subject: &S) {
+pub fn the_entries_of_the_jacobian_and_of_the_wall_columns<S: Subject>(subject: &S) {
     for problem in problems() {
         for pattern in [EllPattern::NinePoint, EllPattern::TenNumbers] {
             check_jacobian::<S, f64>(subject, &problem, pattern);
             check_jacobian::<S, f32>(subject, &problem, pattern);
         }
-    }
-}
-
-fn check_wall_columns<S: Subject, T: Real>(subject: &S, problem: &(EllipticData, Vec<f64>)) {
-    let mut both = Both::new(subject, problem);
-    both.residual();
-    let walls = match problem.0.walled_sides() {
-        none if none.is_empty() => WalledSides::SECTION,
-        walls => walls,
-    };
-    let size = CpuBackend.size(&both.cpu);
-    let (pattern, field) = (EllPattern::WallColumns(size, walls), EllPattern::NinePoint(size));
-    let mut expected = CpuBackend.matrix::<T>(pattern).unwrap();
-    let mut a = CpuBackend.matrix::<T>(field).unwrap();
-    CpuBackend.jacobian(&both.cpu, &mut a, Some(&mut expected)).unwrap();
-    let mut b = subject.matrix::<T>(pattern).unwrap();
-    let mut a = subject.matrix::<T>(field).unwrap();
-
-    subject.jacobian(&both.state, &mut a, Some(&mut b)).unwrap();
-
-    assert_close(&subject.matrix_values(&b).unwrap(), expected.values(), 100.0, &both.name);
-}
-
-pub fn the_entries_of_the_wall_columns<S: Subject>(subject: &S) {
-    for problem in problems() {
-        check_wall_columns::<S, f64>(subject, &problem);
-        check_wall_columns::<S, f32>(subject, &problem);
     }
 }
 
@@ -299,25 +228,28 @@ pub fn folded_cells_are_counted<S: Subject>(subject: &S) {
 
 pub fn a_nan_is_a_folded_cell<S: Subject>(subject: &S) {
     for (periodic, folded) in [(false, 4), (true, 4)] {
-        let (data, mut u) = problem(37, 53, periodic, [false; 4]);
+        let (data, mut u) = polar(37, 53, periodic, [false; 4]);
         u[2 * (5 * 37)] = f64::NAN;
         assert_eq!(Both::new(subject, &(data, u)).folded(), folded);
     }
     // No cell has an area.
-    let (data, u) = problem(5, 3, true, [false; 4]);
+    let (data, u) = polar(5, 3, true, [false; 4]);
     let data = EllipticData { x: vec![f64::NAN; data.x.len()], ..data };
     Both::new(subject, &(data, vec![f64::NAN; u.len()])).folded();
 }
 
 pub fn the_grid_is_stored_with_its_seam<S: Subject>(subject: &S) {
     for problem in problems() {
-        let EllipticData { periodic, .. } = problem.0;
-        let seam = if periodic { Seam::Periodic } else { Seam::Held };
-        let Both { cpu, state, name, .. } = Both::new(subject, &problem);
-        let expected = CpuBackend.nodes(cpu, Topology::O(seam)).unwrap();
+        let (held, wake) = (Topology::O(Seam::Held), 1);
+        let open = [held, Topology::C { wake }, Topology::Blunt { wake }];
+        let closed = [Topology::O(Seam::Periodic)];
+        for &topology in if problem.0.periodic { &closed[..] } else { &open } {
+            let Both { cpu, state, name, .. } = Both::new(subject, &problem);
+            let expected = CpuBackend.nodes(cpu, topology).unwrap();
 
-        let nodes = subject.nodes(state, Topology::O(seam)).unwrap();
+            let nodes = subject.nodes(state, topology).unwrap();
 
-        assert_eq!(grid_to_host(subject, &nodes, &expected), expected, "{name}");
+            assert_eq!(grid_to_host(subject, &nodes, &expected), expected, "{name}");
+        }
     }
 }

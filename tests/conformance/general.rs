@@ -8,7 +8,7 @@ use gridgen::backend::{
 use gridgen::sparse::{Csr, Graph, ROW_TILE, RowSets, Schedule, colours};
 
 use super::matrices::scaled;
-use super::{Subject, assert_close, random, to_device, to_host};
+use super::{LENGTHS, Subject, assert_close, random, to_device, to_host};
 use support::random::Random;
 
 /// Schedules that apply the M of the natural order.
@@ -87,19 +87,18 @@ fn factored() -> Vec<Csr> {
     all
 }
 
-fn check_product<S: Subject, T: Real>(subject: &S, a: &Csr, format: MatrixFormat) {
+/// A x.
+fn product<S: Subject, T: Real>(subject: &S, a: &Csr, format: MatrixFormat) -> Vec<T> {
     let n = a.rows();
-    let x = random::<T>(3, n);
-    let mut expected = vec![T::zero(); n];
-    let on_cpu = CpuBackend.csr::<T>(a, format).unwrap();
-    on_cpu.apply(&CpuBackend, &x, &mut expected).unwrap();
+    let [x, mut y] = [3, 4].map(|seed| to_device(subject, &random::<T>(seed, n)));
+    subject.csr::<T>(a, format).unwrap().apply(subject, &x, &mut y).unwrap();
+    to_host(subject, &y, n)
+}
 
-    let on_device = subject.csr::<T>(a, format).unwrap();
-    let mut y = to_device(subject, &random::<T>(4, n));
-    on_device.apply(subject, &to_device(subject, &x), &mut y).unwrap();
-
-    let what = format!("{n} rows, {} entries, {format:?}", a.values.len());
-    assert_close(&to_host(subject, &y, n), &expected, 50.0, &what);
+fn check_product<S: Subject, T: Real>(subject: &S, a: &Csr, format: MatrixFormat) {
+    let (expected, found) = (product(&CpuBackend, a, format), product(subject, a, format));
+    let what = format!("{} rows, {} entries, {format:?}", a.rows(), a.values.len());
+    assert_close::<T>(&found, &expected, 50.0, &what);
 }
 
 pub fn products_of_any_pattern<S: Subject>(subject: &S) {
@@ -123,20 +122,16 @@ pub fn products_of_any_pattern<S: Subject>(subject: &S) {
 }
 
 pub fn diagonals_of_any_pattern<S: Subject>(subject: &S) {
-    for n in [1, 33, 257] {
-        for diagonal in [None, Some(3.0)] {
-            let a = scattered(n, 5, diagonal);
-            let ones = vec![1.0; n];
-            let (mut expected, mut d) = (vec![0.0; n], subject.zeros(n).unwrap());
-            let on_cpu = CpuBackend.csr::<f64>(&a, MatrixFormat::Csr).unwrap();
-            let first = scaled(&CpuBackend, &on_cpu, &ones, &mut expected);
-            let a = subject.csr::<f64>(&a, MatrixFormat::Csr).unwrap();
-
-            let found = scaled(subject, &a, &to_device(subject, &ones), &mut d);
-
-            assert_eq!(found, first);
-            assert_eq!(to_host(subject, &d, n), expected);
-        }
+    fn inverted<S: Subject, T: Real>(subject: &S, a: &Csr) -> (Option<usize>, Vec<T>) {
+        let r = to_device(subject, &random::<T>(6, a.rows()));
+        let (mut z, n) = (subject.zeros(a.rows()).unwrap(), a.rows());
+        let a = subject.csr::<T>(a, MatrixFormat::Csr).unwrap();
+        (scaled(subject, &a, &r, &mut z), to_host(subject, &z, n))
+    }
+    for (n, diagonal) in LENGTHS.into_iter().flat_map(|n| [(n, None), (n, Some(3.0))]) {
+        let a = scattered(n, 5, diagonal);
+        assert_eq!(inverted::<S, f64>(subject, &a), inverted(&CpuBackend, &a));
+        assert_eq!(inverted::<S, f32>(subject, &a), inverted(&CpuBackend, &a));
     }
 }
 
@@ -211,9 +206,6 @@ fn check_schedules<S: Subject, T: Real>(subject: &S, schedules: &[Schedule]) {
 
 pub fn schedules_of_natural_order_apply_the_same_factors<S: Subject>(subject: &S) {
     check_schedules::<S, f64>(subject, &NATURAL);
-}
-
-pub fn factors_in_single_precision<S: Subject>(subject: &S) {
     check_schedules::<S, f32>(subject, &[Schedule::Auto, Schedule::SyncFree]);
 }
 
@@ -266,11 +258,15 @@ fn chain(n: usize, diagonal: impl Fn(usize) -> Option<f64>) -> Csr {
 
 pub fn the_first_bad_pivot_and_its_value<S: Subject>(subject: &S) {
     let schedules = [&NATURAL[..], &[Schedule::Tiles]].concat();
-    let negative = chain(100, |row| Some(if row == 41 { -3.0 } else { 4.0 }));
+    let with = |at, value| chain(100, move |row| Some(if row == at { value } else { 4.0 }));
     let absent = chain(100, |row| (row != 60 && row != 77).then_some(4.0));
-    let not_a_number = chain(100, |row| Some(if row == 33 { f64::NAN } else { 4.0 }));
-    let infinite = chain(100, |row| Some(if row == 35 { f64::INFINITY } else { 4.0 }));
-    for (a, row) in [(negative, 41), (absent, 60), (not_a_number, 33), (infinite, 35)] {
+    let negative = |value: f64| (-3.3..-3.2).contains(&value);
+    for (a, row, fits) in [
+        (with(41, -3.0), 41, negative as fn(f64) -> bool),
+        (absent, 60, |value| value.abs() == 0.0),
+        (with(33, f64::NAN), 33, f64::is_nan),
+        (with(35, f64::INFINITY), 35, |value| !value.is_finite()),
+    ] {
         for kind in KINDS {
             let bad = row != 41 || kind.symmetric();
             for &schedule in &schedules {
@@ -281,13 +277,7 @@ pub fn the_first_bad_pivot_and_its_value<S: Subject>(subject: &S) {
                 let found = bad_pivot(factors.update(subject, &matrix));
 
                 assert_eq!(found.map(|bad| bad.row), bad.then_some(row), "{kind:?}, {schedule:?}");
-                let Some(BadPivot { value, .. }) = found else { continue };
-                match row {
-                    41 => assert!((-3.3..-3.2).contains(&value), "{value}"),
-                    60 => assert!(value.abs() == 0.0, "{value}"),
-                    35 => assert!(!value.is_finite(), "{value}"),
-                    _ => assert!(value.is_nan(), "{value}"),
-                }
+                assert!(found.is_none_or(|bad| fits(bad.value)), "row {row}: {found:?}");
             }
         }
     }

@@ -300,22 +300,3 @@ pub fn diagonals_are_inverted<S: Subject>(subject: &S) {
         check::<S, f32>(subject, pattern);
     }
 }
-
-pub fn a_zero_on_the_diagonal_names_its_row<S: Subject>(subject: &S) {
-    let pattern = EllPattern::NinePoint(LevelSize { mi: 7, mj: 5, periodic: false });
-    for bad in [f64::NAN, 0.0] {
-        for wrong in [&[17][..], &[40, 23], &[0, 1, 69], &[69]] {
-            let mut values = random_values::<f64>(1, pattern);
-            for row in wrong {
-                let (at, _) = pattern.row(*row).find(|(_, column)| column == row).unwrap();
-                values[at] = bad;
-            }
-            let a = subject.matrix_from(pattern, &values);
-            let mut jacobi = a.preconditioner(subject, Algebraic::Jacobi).unwrap();
-
-            let found = bad_row(jacobi.update(subject, &a));
-
-            assert_eq!(found, wrong.iter().min().copied());
-        }
-    }
-}

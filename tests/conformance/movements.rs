@@ -8,20 +8,7 @@ use gridgen::elliptic::EllipticSettings;
 use gridgen::grid::{Grid, Seam, Symmetry, Topology};
 use gridgen::pde::control::{ControlSettings, Wall};
 
-use super::{Subject, assert_close, marched, random, to_device, to_host};
-use support::walls::WallPoints;
-
-/// Grids with all kinds of seam, with numbers of columns and lines that do not fill blocks, and their wall
-/// normals.
-fn grids() -> Vec<(Grid, Vec<[f64; 2]>)> {
-    marched([
-        (WallPoints::naca("0012", 65), 33),
-        (WallPoints::naca("4412", 131), 17),
-        (WallPoints::ellipse(0.3, 98), 12),
-        (WallPoints::naca("2412", 20), 4),
-        (WallPoints::naca_with_wake("2412", 113, 24), 20),
-    ])
-}
+use super::{Subject, assert_close, marches, random, to_device, to_host};
 
 /// Settings with wall terms of this many sides as unknowns.
 fn settings(walls: usize) -> EllipticSettings<'static> {
@@ -33,7 +20,7 @@ fn settings(walls: usize) -> EllipticSettings<'static> {
 
 /// The grids with no, one and two walls.
 fn walled() -> impl Iterator<Item = ((Grid, Vec<[f64; 2]>), usize)> {
-    grids().into_iter().flat_map(|grid| (0..3).map(move |walls| (grid.clone(), walls)))
+    marches().into_iter().flat_map(|grid| (0..3).map(move |walls| (grid.clone(), walls)))
 }
 
 /// Random values on the fixed lines of a grid, equal at nodes that a closed grid has twice.
@@ -65,7 +52,7 @@ fn held(grid: &Grid) -> bool {
 }
 
 pub fn nodes_take_their_share_of_the_walls_displacement<S: Subject>(subject: &S) {
-    for (grid, _) in grids() {
+    for (grid, _) in marches() {
         let what = format!("{:?}, {} x {}", grid.topology, grid.ni, grid.nj);
         let there = subject.take(grid.clone()).unwrap();
         for lines in [grid.nj - 1, grid.nj] {
@@ -167,7 +154,7 @@ fn seen<S: Subject>(
 }
 
 pub fn lines_halves_and_seams_are_those_of_the_host<S: Subject>(subject: &S) {
-    for (grid, _) in grids() {
+    for (grid, _) in marches() {
         let there = subject.take(grid.clone()).unwrap();
         let placed = subject.placed(&there, [0.3, -0.1], 2.5).unwrap();
         let expected = CpuBackend.placed(&grid, [0.3, -0.1], 2.5).unwrap();

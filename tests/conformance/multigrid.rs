@@ -6,13 +6,11 @@ use gridgen::backend::{
 };
 use gridgen::grid::{Grid, Seam, Topology};
 use gridgen::pde::EllipticData;
-use gridgen::pde::control::Wall;
 use gridgen::solver::krylov::Method;
 use gridgen::solver::newton::NewtonReport;
 use gridgen::solver::precond::Kind;
 use gridgen::sparse::{EllPattern, WalledSides};
 
-use super::newton::Case;
 use super::{Subject, to_device, to_host};
 use support::blocks::{Block, bend};
 use support::grids::distance;
@@ -477,35 +475,6 @@ pub fn a_replayed_sweep_is_a_sweep<S: Subject>(subject: &S) {
         replayed.smooth("another sweep", 0, Order::Reverse);
     }
     assert_eq!(replayed.solutions, plain.solutions);
-}
-
-/// Checks the grid with 65 × 33 nodes and a controlled first cell.
-fn check_coupled<S: Subject, T: Real>(subject: &S, outer_wall: bool) {
-    let walls = (Wall::Coupled, outer_wall);
-    let case = Case { nodes: (65, 33), walls, kind: Kind::Multigrid };
-    let (expected, on_cpu) = case.solve::<_, T>(&CpuBackend);
-    let (grid, report) = case.solve::<_, T>(subject);
-
-    assert!(report.stop.converged(), "{}", report.stop);
-    let counts = |report: &NewtonReport| {
-        (report.history.newton_iterations(), report.history.linear_iterations())
-    };
-    let (found, expected_counts) = (counts(&report), counts(&on_cpu));
-    // The CPU keeps its levels from one step to the next, and may take one step more.
-    let most = found.0 + usize::from(outer_wall);
-    assert!((found.0..=most).contains(&expected_counts.0), "{found:?}, not {expected_counts:?}");
-    assert!((found.1 - expected_counts.1).abs() <= 1.0, "{found:?}, not {expected_counts:?}");
-    assert!(distance(&grid, &expected) < 1e-9, "{:e}", distance(&grid, &expected));
-}
-
-pub fn a_coupled_wall_gives_the_grid_of_the_cpu<S: Subject>(subject: &S) {
-    check_coupled::<S, f64>(subject, false);
-    check_coupled::<S, f32>(subject, false);
-}
-
-pub fn walls_at_both_ends_give_the_grid_of_the_cpu<S: Subject>(subject: &S) {
-    check_coupled::<S, f64>(subject, true);
-    check_coupled::<S, f32>(subject, true);
 }
 
 /// Walls on the sides of constant i too, of one of these or both, and in both orders of the rows of a turned level.

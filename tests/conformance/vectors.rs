@@ -1,19 +1,9 @@
 //! Sums, inner products, conversions.
 
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::backend::{Backend, MatrixFormat, Pair, Real};
-use gridgen::sparse::Csr;
+use gridgen::backend::{Backend, Real};
 
-use super::matrices::scaled;
 use super::{LENGTHS, Subject, assert_close, random, to_device, to_host};
-
-pub fn vectors_go_to_the_device_and_back<S: Subject>(subject: &S) {
-    for n in LENGTHS {
-        let v = random::<f32>(1, n);
-
-        assert_eq!(to_host(subject, &to_device(subject, &v), n), v);
-    }
-}
 
 pub fn linear_combinations_take_any_number_of_terms<S: Subject>(subject: &S) {
     fn check<S: Subject, T: Real, const K: usize>(subject: &S, n: usize) {
@@ -53,44 +43,25 @@ pub fn a_zero_factor_overwrites_a_nan<S: Subject>(subject: &S) {
     assert_close(&to_host(subject, &y, 3), &[0.0; 3], 0.0, "no term");
 }
 
-/// Inner products on the host.
-fn dots<B: Backend, T: Real, const K: usize>(
-    backend: &B,
-    pairs: [Pair<'_, B::Vector<T>>; K],
-) -> [f64; K] {
-    backend.dot_products(pairs).unwrap()
-}
-
 pub fn inner_products_are_those_of_the_cpu<S: Subject>(subject: &S) {
     fn check<S: Subject, T: Real, const K: usize>(subject: &S, n: usize) {
         let host: [[Vec<T>; 2]; K] =
             std::array::from_fn(|k| [random(2 * k as u64, n), random(2 * k as u64 + 1, n)]);
         let device = host.each_ref().map(|pair| pair.each_ref().map(|v| to_device(subject, v)));
-        let expected = dots(&CpuBackend, host.each_ref().map(|[a, b]| (a, b)));
+        let expected = CpuBackend.dot_products(host.each_ref().map(|[a, b]| (a, b))).unwrap();
 
-        let found = dots(subject, device.each_ref().map(|[a, b]| (a, b)));
+        let found = subject.dot_products(device.each_ref().map(|[a, b]| (a, b))).unwrap();
 
         for (found, expected) in found.iter().zip(expected) {
             let bound = 1e-15 * n as f64;
             assert!((found - expected).abs() <= bound, "{n}, {K}: {found} for {expected}");
         }
     }
-    for n in LENGTHS {
+    // In the longest every block of a reduction has more than one share.
+    for n in LENGTHS.into_iter().chain([4095, 4096, 4097, 20_481, 135_185, 300_000]) {
         check::<S, f64, 1>(subject, n);
         check::<S, f32, 3>(subject, n);
         check::<S, f64, 2>(subject, n);
-    }
-    // Every block of a reduction has more than one share.
-    check::<S, f64, 2>(subject, 300_000);
-}
-
-pub fn every_entry_counts_once<S: Subject>(subject: &S) {
-    for n in LENGTHS.into_iter().chain([4095, 4096, 4097, 20_481, 135_185]) {
-        let ones = to_device(subject, &vec![1.0_f64; n]);
-
-        let [count] = dots(subject, [(&ones, &ones)]);
-
-        assert!((count - n as f64).abs() < 0.5, "{count} of {n}");
     }
 }
 
@@ -100,7 +71,7 @@ pub fn an_inner_product_with_a_nan_is_a_nan<S: Subject>(subject: &S) {
         host[n / 2] = f64::NAN;
         let (a, b) = (to_device(subject, &host), to_device(subject, &vec![0.0; n]));
 
-        let [first, second] = dots(subject, [(&a, &b), (&b, &b)]);
+        let [first, second] = subject.dot_products([(&a, &b), (&b, &b)]).unwrap();
 
         assert!(first.is_nan() && second == 0.0, "{n} entries: {first}, {second}");
     }
@@ -175,22 +146,5 @@ pub fn precision_is_converted<S: Subject>(subject: &S) {
         assert_eq!(to_host(subject, &single, n), expected);
         let expected: Vec<f64> = expected.iter().map(|v| 0.5 * f64::from(*v)).collect();
         assert_eq!(to_host(subject, &double, n), expected);
-    }
-}
-
-pub fn vectors_are_scaled_entry_by_entry<S: Subject>(subject: &S) {
-    for n in LENGTHS {
-        // Powers of two have exact inverses.
-        let d: Vec<f32> = (0..n).map(|k| [0.125, 0.5, 1.0, 4.0, 16.0][k % 5]).collect();
-        let r = random::<f32>(6, n);
-        let diagonal = Csr::from_rows((0..n).map(|row| [(row, f64::from(d[row]))]));
-        let a = subject.csr::<f32>(&diagonal, MatrixFormat::Csr).unwrap();
-        let mut z = subject.zeros(n).unwrap();
-
-        let bad = scaled(subject, &a, &to_device(subject, &r), &mut z);
-
-        assert_eq!(bad, None);
-        let expected: Vec<f32> = d.iter().zip(&r).map(|(d, r)| r / d).collect();
-        assert_eq!(to_host(subject, &z, n), expected);
     }
 }
