@@ -145,14 +145,11 @@ impl<B: EllipticBackend, T: Real> GridJacobian<B, T> {
             backend.matrix_values(&self.field)?
         };
         let columns = self.wall.as_ref().map(|wall| backend.matrix_values(wall)).transpose()?;
-        let (columns, walls) = (columns.as_deref(), self.walls);
+        let (columns, walls) = (columns.unwrap_or_default(), self.walls);
         let of_walls = EllPattern::WallColumns(self.size, walls);
         let entries = |row| pattern.row(row).map(|(at, column)| (column, field[at].widen()));
         let point = |row: usize| (row / 2 % mi, row / 2 / mi);
-        let wall = |row| {
-            let entries = of_walls.row(row);
-            entries.filter_map(move |(at, column)| Some((column, columns?[at].widen())))
-        };
+        let wall = |row| of_walls.row(row).map(|(at, column)| (column, columns[at].widen()));
         Ok(Csr::from_rows((0..pattern.rows()).map(|row| {
             let (i, j) = point(row);
             let corner = |&(column, _): &(usize, f64)| walls.corner(point(column), mi, mj);

@@ -39,16 +39,16 @@ impl<B: EllipticBackend + MultigridBackend, T: Real> GridPreconditioner<B, T> {
         jacobian: &GridJacobian<B, T>,
     ) -> Self {
         let algebraic = kind.algebraic(schedule);
-        let last = Self::first("ILU(0)", None, move |backend, a| {
+        let last = Self::first("ILU(0)", (None, false), move |backend, a| {
             let field = a.field.preconditioner(backend, algebraic)?;
             Ok(Box::new(Reduced { field, reduction: None }))
         });
         if kind != Kind::Multigrid {
             return last;
         }
-        let (strong, bound) = (multigrid.strengthened(), Some(CONTRACTION));
-        let cycle = |name, settings: MultigridSettings, whole: bool| {
-            Self::first(name, bound, move |_, a: &GridJacobian<B, T>| {
+        let strong = multigrid.strengthened();
+        let cycle = |name, settings: MultigridSettings, (whole, lasting): (bool, bool)| {
+            Self::first(name, (Some(CONTRACTION), lasting), move |_, a: &GridJacobian<B, T>| {
                 Ok(match settings.precision {
                     Precision::Single => multigrid_of::<B, T, f32>(settings, a, whole),
                     Precision::Double => multigrid_of::<B, T, f64>(settings, a, whole),
@@ -56,16 +56,16 @@ impl<B: EllipticBackend + MultigridBackend, T: Real> GridPreconditioner<B, T> {
             })
         };
         let strong_cycle = "multigrid with W cycles in double precision";
-        let mut all = cycle("multigrid", multigrid, true).lasting(B::LASTING);
+        let mut all = cycle("multigrid", multigrid, (true, B::LASTING));
         if jacobian.walls.has_others() {
-            return all.then(cycle(strong_cycle, strong, true));
+            return all.then(cycle(strong_cycle, strong, (true, false)));
         }
         if jacobian.wall.is_some() {
             let reduced = "multigrid without wall terms and their reduced system";
-            all = all.then(cycle(reduced, multigrid, false));
+            all = all.then(cycle(reduced, multigrid, (false, false)));
         }
         if strong != multigrid {
-            all = all.then(cycle(strong_cycle, strong, false));
+            all = all.then(cycle(strong_cycle, strong, (false, false)));
         }
         all.then(last)
     }

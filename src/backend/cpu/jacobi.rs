@@ -21,13 +21,7 @@ pub(super) trait Entries<T>: Sync {
 
 /// z ← d ∘ r with d = diag(A)⁻¹.
 pub(super) struct Jacobi<T> {
-    inverse: Vec<T>,
-}
-
-impl<T: Real> Jacobi<T> {
-    pub(super) fn new(n: usize) -> Self {
-        Self { inverse: vec![T::zero(); n] }
-    }
+    pub(super) inverse: Vec<T>,
 }
 
 impl<T: Real, A: Entries<T>> Preconditioner<CpuBackend, T, A> for Jacobi<T> {

@@ -78,7 +78,7 @@ impl<T: Real> SparseMatrix<CpuBackend, T> for EllMatrix<T> {
         }
         Ok(match kind {
             Algebraic::None => Box::new(Identity),
-            Algebraic::Jacobi => Box::new(Jacobi::new(self.pattern.rows())),
+            Algebraic::Jacobi => Box::new(Jacobi { inverse: vec![T::zero(); self.pattern.rows()] }),
             Algebraic::Factors { shift, .. } if shift != 0.0 => {
                 return Err(DeviceError::NotInEll { what: "shifted factors" });
             }

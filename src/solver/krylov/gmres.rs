@@ -89,7 +89,8 @@ impl<B: Backend, T: Real> Gmres<B, T> {
         let backend = system.backend;
         self.reserve(backend, 1)?;
         backend.lincomb(None, &mut self.basis[0], 0.0, &[(1.0 / start, &self.w)])?;
-        let mut small = Hessenberg::new(start);
+        let (columns, rotations) = (Vec::new(), Vec::new());
+        let mut small = Hessenberg { columns, rotations, right: vec![start] };
         for k in 0..self.restart {
             self.reserve(backend, k + 2)?;
             // w ← A z_k, z_k = M⁻¹ v_k
@@ -175,10 +176,6 @@ impl<B: Backend, T: Real> Gmres<B, T> {
 }
 
 impl Hessenberg {
-    fn new(beta: f64) -> Self {
-        Self { columns: Vec::new(), rotations: Vec::new(), right: vec![beta] }
-    }
-
     fn norm(&self) -> f64 {
         self.right.last().copied().unwrap_or_default().abs()
     }

@@ -73,16 +73,16 @@ impl<B: Backend, T: Real, A> Preconditioners<B, T, A> {
     pub fn one(
         factory: impl Fn(&B, &A) -> Result<Box<dyn Preconditioner<B, T, A>>> + Send + 'static,
     ) -> Self {
-        Self::first("", None, factory)
+        Self::first("", (None, false), factory)
     }
 
-    /// A preconditioner that is judged by this bound.
+    /// A preconditioner that is judged by this bound, and is `lasting` or not.
     pub(crate) fn first(
         name: &'static str,
-        bound: Option<f64>,
+        (bound, lasting): (Option<f64>, bool),
         factory: impl Fn(&B, &A) -> Result<Box<dyn Preconditioner<B, T, A>>> + Send + 'static,
     ) -> Self {
-        let (lasting, factory) = (false, Box::new(factory));
+        let factory = Box::new(factory);
         let current = Candidate { name, bound, lasting, factory, generated: None };
         Self { current, rest: VecDeque::new() }
     }
@@ -91,13 +91,6 @@ impl<B: Backend, T: Real, A> Preconditioners<B, T, A> {
     #[must_use]
     pub(crate) fn then(mut self, last: Self) -> Self {
         self.rest.push_back(last.current);
-        self
-    }
-
-    /// These, with the first one kept for operators near the one that it was made for, or not.
-    #[must_use]
-    pub(crate) fn lasting(mut self, lasting: bool) -> Self {
-        self.current.lasting = lasting;
         self
     }
 

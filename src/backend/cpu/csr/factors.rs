@@ -45,10 +45,6 @@ struct Choice {
 }
 
 impl Choice {
-    fn new(plans: usize) -> Self {
-        Self { seconds: vec![f64::INFINITY; plans], applications: 0 }
-    }
-
     /// The plan of the next application, and whether it is timed.
     fn next(&self) -> (usize, bool) {
         let plans = self.seconds.len();
@@ -102,7 +98,7 @@ impl<T: Real> CsrFactors<T> {
             shift,
             values: vec![T::zero(); rows.columns.len()],
             inverse: vec![T::zero(); rows.len()],
-            choice: Choice::new(plans.len()),
+            choice: Choice { seconds: vec![f64::INFINITY; plans.len()], applications: 0 },
             plans,
             y: AtomicValues::zeros(if alone { 0 } else { rows.len() }),
             rows,
@@ -112,7 +108,8 @@ impl<T: Real> CsrFactors<T> {
     /// The first pivot, in the order of elimination, that cannot be used; the factors must then not be
     /// applied.
     fn factor(&mut self, a: &[T]) -> Option<BadPivot> {
-        let (bad, shift) = (FirstBad::new(self.kind.symmetric()), self.shift);
+        let bad = FirstBad { found: Mutex::new(None), positive: self.kind.symmetric() };
+        let shift = self.shift;
         let inverse = AtomicValues::zeros(self.rows.len());
         let plan = &self.plans[self.choice.next().0];
         let rows = &self.rows;
@@ -228,15 +225,11 @@ fn candidates(rows: &FactorRows) -> Vec<RowPlan> {
 
 struct FirstBad {
     found: Mutex<Option<BadPivot>>,
+    /// Whether pivots must be positive, and not only not zero.
     positive: bool,
 }
 
 impl FirstBad {
-    /// None yet; pivots must be `positive`, or at least not zero.
-    fn new(positive: bool) -> Self {
-        Self { found: Mutex::new(None), positive }
-    }
-
     fn check(&self, rows: &FactorRows, row: usize, pivot: f64) {
         let value = if rows.has_diagonal(row) { pivot } else { 0.0 };
         if value == 0.0 || !value.is_finite() || self.positive && value < 0.0 {

@@ -83,7 +83,9 @@ impl<T: Real> SparseMatrix<CpuBackend, T> for CsrMatrix<T> {
     ) -> Result<Box<dyn Preconditioner<CpuBackend, T, Self>>> {
         Ok(match kind {
             Algebraic::None => Box::new(Identity),
-            Algebraic::Jacobi => Box::new(Jacobi::new(self.pattern().rows())),
+            Algebraic::Jacobi => {
+                Box::new(Jacobi { inverse: vec![T::zero(); self.pattern().rows()] })
+            }
             Algebraic::Factors { kind, schedule, shift } => {
                 Box::new(CsrFactors::new(self.pattern(), kind, schedule, shift))
             }
