@@ -119,7 +119,7 @@ fn uses(file: &str, source: &str) -> Vec<Use> {
                 base.truncate(base.len() - usize::from(first == "super"));
                 rest = next;
             }
-            let prefix: String = base.iter().map(|part| format!("{part}::")).collect();
+            let prefix = base.iter().fold(String::new(), |prefix, part| prefix + part + "::");
             let line = before.matches('\n').count() + 1;
             let mut paths = Vec::new();
             expand(rest, &prefix, &mut paths);
