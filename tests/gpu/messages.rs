@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::driver::DriverDevice;
 use gridgen::backend::cuda::{
-    AbortFlag, Buffer, Communicator, CudaBackend, Device, HostTransport, RANK_TIMEOUT, RankMessage,
-    Transport, connect,
+    AbortFlag, Buffer, CudaBackend, HostTransport, RANK_TIMEOUT, RankLink, RankMessage, Transport,
+    connect,
 };
 use gridgen::pde::control::Wall;
 use gridgen::solver::precond::Kind;
@@ -17,7 +17,7 @@ use support::gpus::on_host;
 
 use crate::cases::{self, Case};
 
-fn alone(timeout: Duration) -> (Arc<dyn Device>, Box<dyn Communicator>) {
+fn alone(timeout: Duration) -> RankLink {
     let gpu = Arc::new(DriverDevice::open(0, &[]).unwrap());
     let host = Arc::new(HostTransport::new(Arc::new(AbortFlag::new(timeout)), 1));
     connect(Transport::PeerMemory, (host, 0), gpu, None).unwrap()
@@ -25,13 +25,14 @@ fn alone(timeout: Duration) -> (Arc<dyn Device>, Box<dyn Communicator>) {
 
 #[test]
 fn a_rank_sends_messages_to_itself() {
-    let (device, link) = alone(RANK_TIMEOUT);
+    let link = alone(RANK_TIMEOUT);
+    let device = &link.device;
     // The last message is longer than the buffer of an endpoint.
     for length in [1, 2, 8, 5000, 300_000] {
         let sent: Vec<u32> = (7..7 + length).collect();
-        let from = Buffer::from_host(&device, &sent).unwrap();
+        let from = Buffer::from_host(device, &sent).unwrap();
         let [gathered, came, after] =
-            [(); 3].map(|()| Buffer::<u32>::zeros(&device, length as usize).unwrap());
+            [(); 3].map(|()| Buffer::<u32>::zeros(device, length as usize).unwrap());
         let message = |buffer: &Buffer<u32>| RankMessage {
             rank: 0,
             at: buffer.address(),
@@ -55,8 +56,9 @@ fn a_rank_sends_messages_to_itself() {
 fn a_message_that_never_comes_is_given_up() {
     let timeout = Duration::from_millis(500);
     for bytes in [16, 2_000_000] {
-        let (device, link) = alone(timeout);
-        let room = Buffer::<u8>::zeros(&device, bytes).unwrap();
+        let link = alone(timeout);
+        let device = &link.device;
+        let room = Buffer::<u8>::zeros(device, bytes).unwrap();
         let started = Instant::now();
 
         link.start_exchange(&[], &[RankMessage { rank: 0, at: room.address(), bytes }]).unwrap();
@@ -78,8 +80,7 @@ fn a_band_around_the_seam_is_its_own_neighbour() {
         let expected = case.on_cpu();
 
         let found = case.on_ranks(1, |bands, work| {
-            let (device, link) = alone(RANK_TIMEOUT);
-            let backend = CudaBackend::banded(device, link, bands.clone())?;
+            let backend = CudaBackend::banded(alone(RANK_TIMEOUT), bands.clone())?;
             Ok(vec![work(0, &backend.with_gathered_points(Some(1000)))?])
         });
 

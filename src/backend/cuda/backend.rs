@@ -1,6 +1,6 @@
 //! The backend on one device: launches, reductions, and recordings with the host's state.
 
-use crate::backend::cuda::comm::{Communicator, RankContext};
+use crate::backend::cuda::comm::{RankContext, RankLink};
 use crate::backend::cuda::device::{self, Buffer, Device, GRANTED, Notes, Recording, Request};
 use crate::backend::cuda::launch::constants::RANK_VALUES;
 use crate::backend::cuda::launch::shared::{self, Pointer};
@@ -67,15 +67,11 @@ impl CudaBackend {
         })
     }
 
-    /// A backend on `device` that works on the band of the communicator's rank, or on its block of
-    /// the rows of matrices. All ranks must call each of its operations.
-    pub fn banded(
-        device: Arc<dyn Device>,
-        communicator: Box<dyn Communicator>,
-        bands: Bands,
-    ) -> Result<Self> {
-        let ranks = RankContext::new(&device, communicator, bands)?;
-        Ok(Self { ranks: Some(ranks), ..Self::new(device)? })
+    /// A backend that works on the band of a rank, or on its block of the rows of matrices. All ranks must call each
+    /// of its operations.
+    pub fn banded(link: RankLink, bands: Bands) -> Result<Self> {
+        let device = link.device.clone();
+        Ok(Self { ranks: Some(RankContext::new(link, bands)?), ..Self::new(device)? })
     }
 
     /// Gathers levels of multigrid with up to `most` points onto every rank, where that is not the default.

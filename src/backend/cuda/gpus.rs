@@ -80,8 +80,8 @@ impl Gpus {
         run_ranks(self.count(), &abort_flag, |rank| {
             let (gpu, transport) = (self.devices[rank].clone(), transport.clone());
             let nccl = id.map(|id| (gpu.clone(), id));
-            let (device, link) = connect(self.transport, (transport, rank), gpu, nccl)?;
-            let backend = CudaBackend::banded(device, link, bands.clone())?;
+            let link = connect(self.transport, (transport, rank), gpu, nccl)?;
+            let backend = CudaBackend::banded(link, bands.clone())?;
             work(rank, &backend.with_gathered_points(self.gathered_points))
         })
     }

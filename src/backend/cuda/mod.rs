@@ -42,8 +42,8 @@ pub use self::{
     algebra::{CudaMatrix, CudaVector},
     backend::CudaRecording,
     comm::{
-        AbortFlag, Communicator, HostTransport, PeerCommunicator, RANK_TIMEOUT, RankMessage,
-        connect, run_ranks,
+        AbortFlag, Communicator, HostTransport, PeerCommunicator, RANK_TIMEOUT, RankLink,
+        RankMessage, connect, run_ranks,
     },
     csr::{CudaCsr, RowChunks, border_lanes, level_launches, row_lanes},
     device::{Buffer, Device, Watch, WatchedDevice},

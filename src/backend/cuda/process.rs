@@ -169,8 +169,8 @@ impl Ranks for JobRank {
             let nccl = self.nccl()?;
             #[cfg(not(feature = "cuda"))]
             let nccl = None;
-            let (device, link) = connect(self.transport, ranks, self.device.clone(), nccl)?;
-            let backend = CudaBackend::banded(device, link, bands.clone())?;
+            let link = connect(self.transport, ranks, self.device.clone(), nccl)?;
+            let backend = CudaBackend::banded(link, bands.clone())?;
             let done = work(self.job.rank(), &backend);
             if done.is_err() {
                 // No message that is under way keeps the device from being closed.

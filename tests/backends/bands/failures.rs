@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::{
-    AbortFlag, Buffer, Communicator, Device, HostTransport, PeerCommunicator, RankMessage,
-    run_ranks,
+    AbortFlag, Buffer, HostTransport, PeerCommunicator, RankLink, RankMessage, run_ranks,
 };
 use gridgen::solver::SolverError;
 
@@ -49,19 +48,17 @@ fn a_panic_of_a_rank_is_propagated() {
 
 /// An operation that needs the other ranks: a reduction, a message that fits in the buffer, one by
 /// rendezvous.
-type Question = fn(&Arc<dyn Device>, &dyn Communicator) -> Result<(), DeviceError>;
+type Question = fn(&RankLink) -> Result<(), DeviceError>;
 
-fn gather(device: &Arc<dyn Device>, link: &dyn Communicator) -> Result<(), DeviceError> {
-    let (own, all) = (Buffer::<u64>::zeros(device, 4)?, Buffer::<u64>::zeros(device, 12)?);
+fn gather(link: &RankLink) -> Result<(), DeviceError> {
+    let [own, all] = [4, 12].map(|n| Buffer::<u64>::zeros(&link.device, n));
+    let (own, all) = (own?, all?);
     link.all_gather(own.address(), all.address(), 32)?;
     all.download(&mut [0; 12])
 }
 
-fn receive<const BYTES: usize>(
-    device: &Arc<dyn Device>,
-    link: &dyn Communicator,
-) -> Result<(), DeviceError> {
-    let own = Buffer::<u8>::zeros(device, BYTES)?;
+fn receive<const BYTES: usize>(link: &RankLink) -> Result<(), DeviceError> {
+    let own = Buffer::<u8>::zeros(&link.device, BYTES)?;
     let message = RankMessage { rank: 2, at: own.address(), bytes: BYTES };
     link.start_exchange(&[], &[message])?;
     link.finish_exchange()?;
@@ -71,15 +68,15 @@ fn receive<const BYTES: usize>(
 #[test]
 fn a_rank_that_sends_nothing_is_named_when_the_patience_of_another_ends() {
     // Loads the kernels first, since the others would wait during that time.
-    let met = on_ranks(&fibers(3), Transport::PeerMemory, |device, link| gather(&device, &*link));
+    let met = on_ranks(&fibers(3), Transport::PeerMemory, |link| gather(&link));
     assert_eq!(met, Ok(vec![(); 3]));
     let timeout = Duration::from_millis(500);
     let questions: [Question; 3] = [gather, receive::<16>, receive::<2_000_000>];
     for transport in [Transport::PeerMemory, Transport::Host] {
         for question in questions {
-            let result = on_ranks_with_timeout(&fibers(3), transport, timeout, |device, link| {
-                if link.rank() < 2 {
-                    return question(&device, &*link);
+            let result = on_ranks_with_timeout(&fibers(3), transport, timeout, |link| {
+                if link.rank < 2 {
+                    return question(&link);
                 }
                 // The rank is busy with something else.
                 std::thread::sleep(2 * timeout);

@@ -1,10 +1,9 @@
 //! Messages between ranks.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use gridgen::backend::DeviceError;
-use gridgen::backend::cuda::{Buffer, Communicator, Device, RankMessage};
+use gridgen::backend::cuda::{Buffer, RankLink, RankMessage};
 
 use super::ranks::{TRANSPORTS, opposite};
 use support::fibers::{Transport, fibers, on_ranks};
@@ -12,9 +11,9 @@ use support::gpus::on_host;
 
 fn on_three<R: Send>(
     transport: Transport,
-    work: impl Fn(&Arc<dyn Device>, &dyn Communicator) -> Result<R, DeviceError> + Sync,
+    work: impl Fn(&RankLink) -> Result<R, DeviceError> + Sync,
 ) -> Vec<R> {
-    on_ranks(&fibers(3), transport, |device, link| work(&device, &*link)).unwrap()
+    on_ranks(&fibers(3), transport, |link| work(&link)).unwrap()
 }
 
 #[test]
@@ -22,12 +21,12 @@ fn every_rank_gathers_the_values_of_all() {
     for transport in TRANSPORTS {
         // The last message is longer than the buffer of an endpoint.
         for length in [1, 2, 8, 5000, 300_000] {
-            let found = on_three(transport, |device, communicator| {
-                let rank = communicator.rank() as u32;
+            let found = on_three(transport, |link| {
+                let (device, rank) = (&link.device, link.rank as u32);
                 let own: Vec<u32> = (0..length).map(|k| 100_000 * rank + k).collect();
                 let own = Buffer::from_host(device, &own)?;
                 let all = Buffer::<u32>::zeros(device, 3 * length as usize)?;
-                communicator.all_gather(own.address(), all.address(), 4 * length as usize)?;
+                link.all_gather(own.address(), all.address(), 4 * length as usize)?;
                 Ok(on_host(&all))
             });
 
@@ -47,17 +46,17 @@ fn any_two_ranks_exchange_messages_of_any_length_while_all_gather() {
         (Transport::PeerMemory, [300_000, 0, 3]),
     ] {
         let longest = 300_000;
-        let found = on_three(transport, |device, communicator| {
-            let rank = communicator.rank();
+        let found = on_three(transport, |link| {
+            let (device, rank) = (&link.device, link.rank);
             let other = 2 - rank;
             let own = Buffer::from_host(device, &vec![rank as u32 + 1; longest])?;
             let from = Buffer::<u32>::zeros(device, longest)?;
             let all = Buffer::<u32>::zeros(device, 3)?;
             let message = |at, count| [RankMessage { rank: other, at, bytes: 4 * count }];
             let received = message(from.address(), lengths[other]);
-            communicator.start_exchange(&message(own.address(), lengths[rank]), &received)?;
-            communicator.all_gather(own.address(), all.address(), 4)?;
-            communicator.finish_exchange()?;
+            link.start_exchange(&message(own.address(), lengths[rank]), &received)?;
+            link.all_gather(own.address(), all.address(), 4)?;
+            link.finish_exchange()?;
             Ok((on_host(&from), on_host(&all)))
         });
 
@@ -74,10 +73,10 @@ fn any_two_ranks_exchange_messages_of_any_length_while_all_gather() {
 fn messages_pass_in_any_order_of_blocks() {
     // Fragments that fit in the buffer of an endpoint, and a message that does not.
     for length in [3, 50_000, 300_000] {
-        let found = on_ranks(&opposite(), Transport::PeerMemory, |device, link| {
-            let rank = link.rank();
-            let own = Buffer::from_host(&device, &vec![rank as u32 + 1; length])?;
-            let [all, came] = [2 * length, length].map(|n| Buffer::<u32>::zeros(&device, n));
+        let found = on_ranks(&opposite(), Transport::PeerMemory, |link| {
+            let (device, rank) = (&link.device, link.rank);
+            let own = Buffer::from_host(device, &vec![rank as u32 + 1; length])?;
+            let [all, came] = [2 * length, length].map(|n| Buffer::<u32>::zeros(device, n));
             let (all, came) = (all?, came?);
             let message = |buffer: &Buffer<u32>| {
                 [RankMessage { rank: 1 - rank, at: buffer.address(), bytes: 4 * length }]
@@ -102,10 +101,11 @@ fn messages_pass_in_any_order_of_blocks() {
 #[test]
 fn what_is_sent_stays_until_it_is_fetched() {
     let length = 300_000;
-    let found = on_ranks(&opposite(), Transport::PeerMemory, |device, link| {
-        let own = Buffer::from_host(&device, &vec![7_u32; length])?;
+    let found = on_ranks(&opposite(), Transport::PeerMemory, |link| {
+        let device = &link.device;
+        let own = Buffer::from_host(device, &vec![7_u32; length])?;
         let message = |rank| [RankMessage { rank, at: own.address(), bytes: 4 * length }];
-        if link.rank() == 1 {
+        if link.rank == 1 {
             link.start_exchange(&message(0), &[])?;
             link.finish_exchange()?;
             own.upload(&vec![9; length])?;
@@ -115,7 +115,7 @@ fn what_is_sent_stays_until_it_is_fetched() {
             link.finish_exchange()?;
         }
         // The memory must stay allocated until both are done.
-        let all = Buffer::<u32>::zeros(&device, 4)?;
+        let all = Buffer::<u32>::zeros(device, 4)?;
         link.all_gather(own.address(), all.address(), 8)?;
         Ok::<_, DeviceError>(on_host(&own))
     });

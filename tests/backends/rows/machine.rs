@@ -34,9 +34,9 @@ impl Machine for Devices {
         bands: &Bands,
         work: impl Fn(usize, &CudaBackend) -> Result<R, SolverError> + Sync,
     ) -> Result<Vec<R>, SolverError> {
-        on_ranks(&self.all, self.transport, |device, link| {
-            let rank = link.rank();
-            let backend = CudaBackend::banded(device, link, bands.clone())?;
+        on_ranks(&self.all, self.transport, |link| {
+            let rank = link.rank;
+            let backend = CudaBackend::banded(link, bands.clone())?;
             work(rank, &backend.with_gathered_points(self.gathered))
         })
     }

@@ -7,8 +7,8 @@ use std::time::Duration;
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::driver::DriverDevice;
 use gridgen::backend::cuda::{
-    AbortFlag, Buffer, Communicator, CommunicatorId, Device, HostTransport, RankMessage, Transport,
-    connect, run_ranks,
+    AbortFlag, Buffer, CommunicatorId, HostTransport, RankLink, RankMessage, Transport, connect,
+    run_ranks,
 };
 
 use super::{calls, fail, foreign, function, with_stand_ins};
@@ -19,15 +19,17 @@ const REMOTE: i32 = 6;
 const IN_PROGRESS: i32 = 7;
 const NOT_READY: i32 = 600;
 
-type Joined = Result<(Arc<dyn Device>, Box<dyn Communicator>), DeviceError>;
-
-fn join(host: &Arc<HostTransport>, rank: usize, id: CommunicatorId) -> Joined {
+fn join(
+    host: &Arc<HostTransport>,
+    rank: usize,
+    id: CommunicatorId,
+) -> Result<RankLink, DeviceError> {
     let gpu = Arc::new(DriverDevice::open(rank, &[])?);
     connect(Transport::Nccl, (host.clone(), rank), gpu.clone(), Some((gpu, id)))
 }
 
 /// A rank without others.
-fn alone(abort_flag: &Arc<AbortFlag>) -> Joined {
+fn alone(abort_flag: &Arc<AbortFlag>) -> Result<RankLink, DeviceError> {
     join(&Arc::new(HostTransport::new(abort_flag.clone(), 1)), 0, CommunicatorId::new()?)
 }
 
@@ -39,8 +41,8 @@ foreign! {
 #[test]
 fn a_group_of_messages_is_ended_whatever_fails() {
     let Some(()) = with_stand_ins() else { return };
-    let (device, link) = alone(&Arc::default()).unwrap();
-    let buffer = Buffer::<u64>::zeros(&device, 4).unwrap();
+    let link = alone(&Arc::default()).unwrap();
+    let buffer = Buffer::<u64>::zeros(&link.device, 4).unwrap();
     let message = |k: usize| RankMessage { rank: 0, at: buffer.address_of(k), bytes: 8 };
     for (name, after) in [("ncclSend", 0), ("ncclSend", 1), ("ncclRecv", 0), ("ncclRecv", 1)] {
         fail(name, after, 1, INVALID);
@@ -61,8 +63,9 @@ fn a_group_of_messages_is_ended_whatever_fails() {
 fn nothing_is_well_after_messages_were_cut_off() {
     let Some(()) = with_stand_ins() else { return };
     let abort_flag = Arc::default();
-    let (device, link) = alone(&abort_flag).unwrap();
-    let buffer = Buffer::<u64>::zeros(&device, 4).unwrap();
+    let link = alone(&abort_flag).unwrap();
+    let device = &link.device;
+    let buffer = Buffer::<u64>::zeros(device, 4).unwrap();
     let message = |k: usize| [RankMessage { rank: 0, at: buffer.address_of(k), bytes: 8 }];
     // Another rank fails while this one waits for its stream.
     fail("cuStreamQuery", 0, 1000, NOT_READY);
@@ -106,10 +109,10 @@ fn a_wait_that_takes_too_long_is_given_up() {
     fail("ncclCommGetAsyncError", 0, i32::MAX, IN_PROGRESS);
     assert_eq!(alone(&abort_flag).map(drop), Err(late.clone()));
     fail("ncclCommGetAsyncError", 0, 0, IN_PROGRESS);
-    let (device, _link) = alone(&abort_flag).unwrap();
+    let link = alone(&abort_flag).unwrap();
     fail("cuStreamQuery", 0, i32::MAX, NOT_READY);
 
-    let waited = device.synchronise();
+    let waited = link.device.synchronise();
 
     assert_eq!(waited, Err(late));
 }

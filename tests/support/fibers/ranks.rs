@@ -7,18 +7,18 @@ use super::FiberDevice;
 use gridgen::backend::DeviceError;
 pub use gridgen::backend::cuda::Transport;
 use gridgen::backend::cuda::{
-    AbortFlag, Communicator, Device, HostTransport, RANK_TIMEOUT, connect, run_ranks,
+    AbortFlag, Device, HostTransport, RANK_TIMEOUT, RankLink, connect, run_ranks,
 };
 
 pub fn fibers(count: usize) -> Vec<Arc<dyn Device>> {
     (0..count).map(|_| Arc::new(FiberDevice::default()) as Arc<dyn Device>).collect()
 }
 
-/// Does `work` on a rank for each device, with the device and the communicator.
+/// Does `work` on a rank for each device.
 pub fn on_ranks<R: Send, E: Send + PartialEq + From<DeviceError>>(
     devices: &[Arc<dyn Device>],
     transport: Transport,
-    work: impl Fn(Arc<dyn Device>, Box<dyn Communicator>) -> Result<R, E> + Sync,
+    work: impl Fn(RankLink) -> Result<R, E> + Sync,
 ) -> Result<Vec<R>, E> {
     on_ranks_with_timeout(devices, transport, RANK_TIMEOUT, work)
 }
@@ -28,12 +28,11 @@ pub fn on_ranks_with_timeout<R: Send, E: Send + PartialEq + From<DeviceError>>(
     devices: &[Arc<dyn Device>],
     transport: Transport,
     timeout: Duration,
-    work: impl Fn(Arc<dyn Device>, Box<dyn Communicator>) -> Result<R, E> + Sync,
+    work: impl Fn(RankLink) -> Result<R, E> + Sync,
 ) -> Result<Vec<R>, E> {
     let (abort_flag, ranks) = (Arc::new(AbortFlag::new(timeout)), devices.len());
     let host = Arc::new(HostTransport::new(abort_flag.clone(), ranks));
     run_ranks(ranks, &abort_flag, |rank| {
-        let (device, link) = connect(transport, (host.clone(), rank), devices[rank].clone(), None)?;
-        work(device, link)
+        work(connect(transport, (host.clone(), rank), devices[rank].clone(), None)?)
     })
 }

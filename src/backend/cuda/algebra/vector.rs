@@ -38,7 +38,7 @@ impl Backend for CudaBackend {
     ) -> Result<()> {
         // Messages that the host sends cannot be recorded. Within another recording the launches are
         // part of that one.
-        let transport = self.ranks.as_ref().map(|ranks| ranks.communicator.transport());
+        let transport = self.ranks.as_ref().map(|ranks| ranks.transport);
         if transport == Some(Transport::Host) || self.capture.are_open() {
             return work();
         }

@@ -10,12 +10,13 @@ use crate::backend::cuda::launch::shared::{HaloColumns, Pointer};
 use crate::backend::cuda::launch::{PeerAccess, Result};
 use bytemuck::Pod;
 use parking_lot::Mutex;
-use std::ops::Range;
+use std::ops::{Deref, Range};
 use std::sync::Arc;
 
 /// This rank's band, and its communicator.
 pub(crate) struct RankContext {
     pub(crate) communicator: Box<dyn Communicator>,
+    pub(crate) transport: Transport,
     pub(crate) bands: Bands,
     pub(crate) rank: usize,
     pub(crate) size: usize,
@@ -26,17 +27,14 @@ pub(crate) struct RankContext {
 }
 
 impl RankContext {
-    /// The context of the communicator's rank, which has its columns of `bands`.
-    pub(crate) fn new(
-        device: &Arc<dyn Device>,
-        communicator: Box<dyn Communicator>,
-        bands: Bands,
-    ) -> Result<Self> {
-        let own = Mutex::new(Buffer::zeros(device, RANK_VALUES)?);
-        let (rank, size) = (communicator.rank(), bands.ranks());
+    /// The context of a rank, which has its columns of `bands`.
+    pub(crate) fn new(link: RankLink, bands: Bands) -> Result<Self> {
+        let RankLink { rank, transport, device, communicator } = link;
+        let own = Mutex::new(Buffer::zeros(&device, RANK_VALUES)?);
+        let size = bands.ranks();
         let (neighbours, all) =
-            (bands.neighbours(rank), Buffer::zeros(device, size * RANK_VALUES)?);
-        Ok(Self { communicator, bands, rank, size, neighbours, own, all })
+            (bands.neighbours(rank), Buffer::zeros(&device, size * RANK_VALUES)?);
+        Ok(Self { communicator, transport, bands, rank, size, neighbours, own, all })
     }
 
     /// Launches queued later find the columns that neighbours have sent.
@@ -149,9 +147,6 @@ impl Transport {
 /// Nothing else in the backend knows where the other ranks run: in threads of one process here, in
 /// processes of several hosts if a launcher supplies number, size and the communicator's name.
 pub trait Communicator: Send + Sync {
-    /// Number of this rank.
-    fn rank(&self) -> usize;
-
     /// Place r of `to` ← `bytes` bytes at `from` of rank r, for all ranks.
     fn all_gather(&self, from: Address, to: Address, bytes: usize) -> Result<()>;
 
@@ -167,9 +162,25 @@ pub trait Communicator: Send + Sync {
     fn peer_access(&self) -> Option<PeerAccess> {
         None
     }
+}
 
+/// A rank: its device, and its communication with the others.
+pub struct RankLink {
+    /// Its number.
+    pub rank: usize,
     /// The transport of messages.
-    fn transport(&self) -> Transport;
+    pub transport: Transport,
+    /// Watched where kernels access the memory of other ranks.
+    pub device: Arc<dyn Device>,
+    pub(super) communicator: Box<dyn Communicator>,
+}
+
+impl Deref for RankLink {
+    type Target = dyn Communicator;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.communicator
+    }
 }
 
 /// Memory for what is sent and received: a piece for the side before the band, one for the side after.

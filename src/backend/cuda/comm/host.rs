@@ -1,7 +1,7 @@
 //! Messages through the hosts' memory, between threads or processes with any devices.
 
 use super::abort_flag::AbortFlag;
-use super::communicator::{Communicator, RankMessage, Transport};
+use super::communicator::{Communicator, RankMessage};
 use crate::backend::DeviceError;
 use crate::backend::cuda::device::{Address, Buffer, Device, GRANTED};
 use crate::backend::cuda::launch::Result;
@@ -96,10 +96,6 @@ impl HostCommunicator {
 }
 
 impl Communicator for HostCommunicator {
-    fn rank(&self) -> usize {
-        self.rank
-    }
-
     fn all_gather(&self, from: Address, to: Address, bytes: usize) -> Result<()> {
         let own = self.device.read(GRANTED, from, bytes)?;
         let all = self.transport.gather(self.rank, &own)?;
@@ -125,9 +121,5 @@ impl Communicator for HostCommunicator {
             self.device.upload(GRANTED, &payload, at)?;
         }
         Ok(())
-    }
-
-    fn transport(&self) -> Transport {
-        Transport::Host
     }
 }

@@ -12,7 +12,7 @@ mod nccl;
 mod peer;
 
 pub use self::abort_flag::{AbortFlag, RANK_TIMEOUT, run_ranks};
-pub use self::communicator::{Communicator, RankMessage, Transport};
+pub use self::communicator::{Communicator, RankLink, RankMessage, Transport};
 pub use self::host::HostTransport;
 #[cfg(feature = "cuda")]
 pub use self::nccl::CommunicatorId;
@@ -31,14 +31,13 @@ use std::sync::Arc;
 #[cfg(not(feature = "cuda"))]
 pub(super) type NcclRank = std::convert::Infallible;
 
-/// The device and the communicator of a rank, whose messages are sent by `transport`, by NCCL where that is given. Where
-/// kernels access the memory of other ranks, the device is watched. All ranks must call.
+/// Connects a rank, whose messages are sent by `transport`, by NCCL where that is given. All ranks must call.
 pub fn connect(
     transport: Transport,
     (host, rank): (Arc<HostTransport>, usize),
     mut device: Arc<dyn Device>,
     nccl: Option<NcclRank>,
-) -> Result<(Arc<dyn Device>, Box<dyn Communicator>)> {
+) -> Result<RankLink> {
     let communicator: Box<dyn Communicator> = match (transport, nccl) {
         (Transport::PeerMemory, _) => {
             device = Arc::new(WatchedDevice::new(device, host.abort_flag.clone()));
@@ -48,5 +47,5 @@ pub fn connect(
         (_, Some((gpu, id))) => Box::new(NcclCommunicator::join(host, rank, gpu, id)?),
         _ => Box::new(HostCommunicator::new(host, rank, device.clone())),
     };
-    Ok((device, communicator))
+    Ok(RankLink { rank, transport, device, communicator })
 }

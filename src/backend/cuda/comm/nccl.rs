@@ -4,7 +4,7 @@
 //! cudarc's communicator panics where it cannot be aborted when it is dropped, and sends what cudarc has allocated alone.
 #![allow(unsafe_code, reason = "NCCL's interface is C; every call's contract is kept here")]
 
-use super::communicator::{Communicator, RankMessage, Transport};
+use super::communicator::{Communicator, RankMessage};
 use super::host::HostTransport;
 use crate::backend::DeviceError;
 use crate::backend::cuda::device::driver::{DriverDevice, Handle};
@@ -241,10 +241,6 @@ impl Drop for NcclCommunicator {
 }
 
 impl Communicator for Arc<NcclCommunicator> {
-    fn rank(&self) -> usize {
-        self.rank
-    }
-
     fn all_gather(&self, from: Address, to: Address, bytes: usize) -> Result<()> {
         self.device.bind()?;
         let (stream, from, to) = (self.device.main_stream(), pointer(from), pointer(to));
@@ -278,9 +274,5 @@ impl Communicator for Arc<NcclCommunicator> {
 
     fn finish_exchange(&self) -> Result<()> {
         self.device.join()
-    }
-
-    fn transport(&self) -> Transport {
-        Transport::Nccl
     }
 }

@@ -1,7 +1,7 @@
 //! Peer memory: ranks whose kernels access the memory of each other's devices, as threads of one process or as
 //! processes of one host.
 
-use super::communicator::{Communicator, RankMessage, Transport};
+use super::communicator::{Communicator, RankMessage};
 use super::host::HostTransport;
 use crate::backend::DeviceError;
 use crate::backend::cuda::device::{
@@ -173,10 +173,6 @@ impl PeerCommunicator {
 }
 
 impl Communicator for PeerCommunicator {
-    fn rank(&self) -> usize {
-        self.windows.rank
-    }
-
     fn all_gather(&self, from: Address, to: Address, bytes: usize) -> Result<()> {
         let values = bytes / WORD_BYTES;
         let by_words = bytes.is_multiple_of(WORD_BYTES) && (1..=GATHERED_VALUES).contains(&values);
@@ -206,10 +202,6 @@ impl Communicator for PeerCommunicator {
 
     fn peer_access(&self) -> Option<PeerAccess> {
         (self.windows.transport.ranks <= GATHERING_RANKS).then(|| self.access())
-    }
-
-    fn transport(&self) -> Transport {
-        Transport::PeerMemory
     }
 }
 
