@@ -120,8 +120,7 @@ impl Format {
 /// # Errors
 /// [`IoError`] of the first file that cannot be written, [`WriteFault::NoFormat`] for another name.
 pub fn write(path: &Path, mesh: &MeshData<'_>) -> Result<(), IoError> {
-    let format = Format::of_path(path);
-    let format = format.ok_or_else(|| WriteFault::NoFormat.at(path))?;
+    let format = Format::of_path(path).ok_or_else(|| WriteFault::NoFormat.at(path))?;
     format.convert(path, mesh, false).map(drop)
 }
 

@@ -87,7 +87,13 @@ impl<'a> Model<'a> {
             others.rotate_right(1);
         }
         let mut is_inner = vec![true; plane.nodes];
-        let curves = around.into_iter().enumerate().map(|(place, (patch, sides, ends))| {
+        let point = |(place, node): (usize, &usize)| PlanePiece {
+            place,
+            nodes: vec![*node],
+            ..PlanePiece::default()
+        };
+        let mut pieces: Vec<PlanePiece> = points.iter().enumerate().map(point).collect();
+        pieces.extend(around.into_iter().enumerate().map(|(place, (patch, sides, ends))| {
             let plane = &plane;
             let on_side = |&side: &CellSide| (0..=order).map(move |k| plane.node_of_side(side, k));
             let mut nodes: Vec<usize> = sides.iter().flat_map(on_side).collect();
@@ -101,15 +107,7 @@ impl<'a> Model<'a> {
             let ends = start.zip(end).filter(|(start, end)| start != end);
             let (group, ends) = (Some(patch.name()), ends.map(|(a, b)| [a, b]));
             PlanePiece { dimension: 1, place, group, nodes, sides, ends }
-        });
-        let curves: Vec<PlanePiece> = curves.collect();
-        let point = |(place, node): (usize, &usize)| PlanePiece {
-            place,
-            nodes: vec![*node],
-            ..PlanePiece::default()
-        };
-        let mut pieces: Vec<PlanePiece> = points.iter().enumerate().map(point).collect();
-        pieces.extend(curves);
+        }));
         let nodes = (0..plane.nodes).filter(|&node| is_inner[node]).collect();
         let group = Some("fluid");
         pieces.push(PlanePiece { dimension: 2, group, nodes, ..PlanePiece::default() });
