@@ -22,7 +22,7 @@ fn grid() -> Grid {
 }
 
 /// All flavours of `Plot3D`.
-fn flavours() -> Vec<Flavour> {
+pub(super) fn flavours() -> Vec<Flavour> {
     let flavour = |k: usize| Flavour {
         dimensions: [2, 3][k % 2],
         precision: [NumberPrecision::Single, NumberPrecision::Double][k / 2 % 2],
