@@ -41,8 +41,8 @@ pub(super) fn cascade(entries: &Given) -> Result<Option<CascadeOptions>, CaseErr
         let remedy = "give cascade.pitch, or leave [cascade] out";
         return entries.refuse_given(&others, "cascade.pitch beside it", remedy).map(|()| None);
     }
-    let (alone, remedy) =
-        (entries.places.within.is_empty(), "leave [cascade] out with several elements");
+    let alone = entries.places.within.is_empty();
+    let remedy = "leave [cascade] out with several elements";
     entries.require(alone, &["cascade.pitch"], "one blade in a cascade", remedy)?;
     for (keys, remedy) in REFUSED {
         entries.refuse_given(keys, "a case without it: [cascade] is given", remedy)?;

@@ -78,30 +78,3 @@ fn a_contour_is_named_by_its_file_and_keeps_its_edge() {
     assert_eq!(case.geometry.contour, Contour::File(file));
     assert_eq!(case.geometry.trailing_edge, TrailingEdge::AsGiven);
 }
-
-#[test]
-fn a_flap_has_its_defaults() {
-    let flap = |more: &str| resolve_with(more).unwrap().geometry.flap;
-
-    let keys = |more: &str| flap(more).map(|flap| (flap.hinge, flap.angle, flap.radius));
-    assert_eq!(keys(""), None);
-    assert_eq!(keys("flap = {}\n"), Some((0.75, 10.0, None)));
-    let given = "[geometry.flap]\nhinge = 0.8\nangle = -5\nradius = 0.1\n";
-    assert_eq!(keys(given), Some((0.8, -5.0, Some(0.1))));
-}
-
-#[test]
-fn the_thickness_of_the_edge_decides_how_it_is_closed() {
-    let edge = |more: &str| resolve_with(more).unwrap().geometry.trailing_edge;
-
-    assert_eq!(edge("edge_thickness = 0.002\n"), TrailingEdge::Blunt);
-    let cut =
-        |topology: &str| format!("edge_thickness = 0.002\n[grid]\ntopology = \"{topology}\"\n");
-    assert_eq!(edge(&cut("C")), TrailingEdge::Blunt);
-    assert_eq!(edge(&cut("auto")), TrailingEdge::Blunt);
-    assert_eq!(edge("edge_thickness = 0\n"), TrailingEdge::Sharp);
-    assert_eq!(
-        edge("edge_thickness = 0.002\ntrailing_edge = \"rounded\"\n"),
-        TrailingEdge::Rounded
-    );
-}

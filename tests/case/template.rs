@@ -11,11 +11,6 @@ use super::{SMALLEST, resolve};
 
 const NACA: (&str, &str) = ("geometry.naca", "2412");
 
-/// The lines of the template that set a key, commented out or not.
-fn lines(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().filter(|line| !line.starts_with("# ") && line.contains(" = "))
-}
-
 #[test]
 fn a_case_for_turbulent_flow_has_a_reynolds_number_and_low_first_cells() {
     let case = resolve(&template(NACA, &VISCOUS)).unwrap();
@@ -28,9 +23,10 @@ fn a_case_for_turbulent_flow_has_a_reynolds_number_and_low_first_cells() {
 fn the_case_to_begin_with_has_every_key_and_is_the_smallest_case_with_and_without_number_signs() {
     let text = template(NACA, &[]);
 
-    let names: Vec<&str> = lines(&text)
-        .map(|line| line.split_once(" = ").unwrap().0.trim_start_matches('#'))
-        .collect();
+    // The lines that set a key, commented out or not.
+    let lines = text.lines().filter(|line| !line.starts_with("# ") && line.contains(" = "));
+    let names: Vec<&str> =
+        lines.map(|line| line.split_once(" = ").unwrap().0.trim_start_matches('#')).collect();
     let with_default = |line| match str::strip_prefix(line, "#") {
         Some(key) if !key.starts_with(' ') && !key.contains("# default:") => key,
         _ => line,
