@@ -5,17 +5,6 @@ use std::io::pipe;
 use super::{COARSE, Finished, NO_PICTURES, SMALLEST, Scratch};
 
 #[test]
-fn quiet_is_silent_on_success() {
-    let scratch = Scratch::with_case(SMALLEST);
-
-    // The automatic choice is silent, too.
-    let finished = scratch.run("wing.toml -q --set grid.ni=65 --set grid.nj=33");
-
-    assert_eq!(finished, Finished { code: 0, stdout: String::new(), stderr: String::new() });
-    assert!(scratch.path("output/wing/mesh.vts").exists());
-}
-
-#[test]
 fn verbose_shows_every_newton_step_and_the_times() {
     let scratch = Scratch::with_case(SMALLEST);
 

@@ -133,15 +133,3 @@ fn quantities_are_shown_in_units_of_their_size() {
         assert_eq!(said.join(", ").replace(" of CPU on one thread", ""), words);
     }
 }
-
-#[test]
-fn a_check_refuses_what_a_run_would_refuse() {
-    let scratch = Scratch::with_case(SMALLEST);
-
-    for set in ["grid.ni=3", "geometry.naca=12", "grid.ni=9"] {
-        let checked = scratch.run(&format!("check wing.toml --set {set}"));
-        let run = scratch.run(&format!("wing.toml -q --set {set}"));
-        checked.fails(2, "error: ");
-        assert_eq!(checked.stderr, run.stderr, "{set}");
-    }
-}

@@ -226,21 +226,18 @@ fn files_are_written_and_the_program_ends_when_asked() {
     assert_eq!(ui.child.wait().unwrap().code(), Some(0));
 }
 
-#[cfg(target_os = "linux")]
 #[test]
-fn the_program_ends_with_an_interruption() {
-    let (_scratch, mut ui) = plain();
-
-    super::signal(rustix::process::Signal::INT, &ui.child);
-
-    assert_eq!(ui.child.wait().unwrap().code(), Some(0));
-}
-
-#[test]
-fn a_case_or_a_port_that_cannot_be_used_is_refused() {
-    let scratch = Scratch::with(&[]);
+fn a_case_or_a_port_that_cannot_be_used_is_refused_and_an_interruption_ends_the_program() {
+    let (scratch, ui) = plain();
 
     scratch.run("ui missing.toml --no-browser").fails(2, "missing.toml: ");
-    let ui = Ui::start(&scratch, "2412");
     scratch.run(&format!("ui --no-browser --port {}", ui.port)).fails(2, "choose another --port");
+    #[cfg(target_os = "linux")]
+    is_interrupted(ui);
+}
+
+#[cfg(target_os = "linux")]
+fn is_interrupted(mut ui: Ui) {
+    super::signal(rustix::process::Signal::INT, &ui.child);
+    assert_eq!(ui.child.wait().unwrap().code(), Some(0));
 }

@@ -93,14 +93,15 @@ fn usage_errors_exit_with_2() {
 }
 
 /// Values that only the geometry can judge are refused with their line as well: the number of base cells, whose
-/// upper limit is (ni - 1)/2. The errors stay with `--quiet`, and no folder is created.
+/// upper limit is (ni - 1)/2. The errors stay with `--quiet`, a check has
+/// them, too, and no folder is created.
 #[test]
 fn a_case_that_cannot_be_run_is_refused_with_line_and_remedy() {
     let scratch = Scratch::with_case(
         "[geometry]\nnaca = \"0012\"\ntrailing_edge = \"blunt\"\n[grid]\nbase_cells = 7\nni = 65\n",
     );
-    for quiet in ["", "-q"] {
-        scratch.run(&format!("wing.toml --backend cpu {quiet}")).is_refused(
+    for command in ["wing.toml --backend cpu", "wing.toml --backend cpu -q", "check wing.toml"] {
+        scratch.run(command).is_refused(
             "error: wing.toml:5: base_cells = 7: an even number from 4 to 32 was expected\n\
              hint: leave base_cells out to have it chosen; a finer base needs a larger ni, on a C-grid a lower first_cell\n",
         );
@@ -154,6 +155,7 @@ fn the_automatic_choice_says_that_it_runs_on_the_cpu() {
         on(backend).succeeds_with("note: running on the CPU");
     }
     on("--backend cpu").succeeds_with("");
+    assert_eq!(on("-q"), Finished { code: 0, stdout: String::new(), stderr: String::new() });
 }
 
 /// Neither half a megabyte of a key nor three hundred zeros are readable.
