@@ -9,8 +9,7 @@ use crate::geometry::{
 use crate::grid::initial::{Enclosed, InitialSettings, Outer, Outline, heights_with_wake};
 use crate::grid::quality::{CurvedQuality, Quality, worst_cells};
 use crate::grid::{
-    FamilyError, Grid, Outside, Symmetry, Topology, Verdict, check_columns, check_corners,
-    check_family, cut_corner,
+    FamilyError, Grid, Outside, Symmetry, Topology, Verdict, check_family, cut_corner,
 };
 use crate::overset::Finding;
 use crate::pde::control::Base;
@@ -231,17 +230,22 @@ impl Problem {
         let Case { grid, output, .. } = &self.case;
         let behind = matches!(self.topology, Topology::Blunt { .. });
         let base = grid.base_cells.filter(|_| behind).unwrap_or(0);
-        check_family(self.topology, [grid.ni, grid.nj, base], grids, output.curved_order)?;
+        let size = [grid.ni, grid.nj, base];
+        let stride = check_family(self.topology, size, grids, output.curved_order)?;
         if self.corners.is_some() && grids > 1 {
             return Err(FamilyError::Cascade);
         }
-        if let Some(enclosed) = &self.enclosed {
-            check_columns(&enclosed.corners, grids, output.curved_order)?;
+        let mut columns = self.enclosed.iter().flat_map(|enclosed| &enclosed.corners);
+        if let Some(&cells) = columns.find(|corner| *corner % stride > 0) {
+            let what = "the column of a corner of the box";
+            return Err(FamilyError::Divisible { grids, stride, what, cells });
         }
         let BoundaryPoints { line, base_cells } = &self.points;
         let kept = self.half.map_or(0..=line.len() - 1, |symmetry| symmetry.kept(line.len()));
-        let corners = *base_cells > 0;
-        if corners { check_corners(line, &kept, grids, output.curved_order) } else { Ok(()) }
+        match cut_corner(line, &kept, stride) {
+            Some(point) if *base_cells > 0 => Err(FamilyError::Corner { grids, stride, point }),
+            _ => Ok(()),
+        }
     }
 
     /// Says where the worst cell of a grid in this frame is, and the nearest corner of the wall but its edge, if it has any.

@@ -63,14 +63,16 @@ pub(crate) fn ordinal(n: usize) -> String {
 
 /// Checks that a grid of `ni` × `nj` nodes, with `base` cells on the base of a block behind it, is the finest of a family of
 /// `grids` grids, each with every other point of the next finer one, wake, section and base included, and that the
-/// coarsest can be divided into cells of this order.
+/// coarsest can be divided into cells of this order. Returns the nodes of the finest from corner to corner of these.
 pub(crate) fn check_family(
     topology: Topology,
     [ni, nj, base]: [usize; 3],
     grids: u32,
     order: usize,
-) -> Result<(), FamilyError> {
-    let stride = stride(grids)?;
+) -> Result<usize, FamilyError> {
+    // Distance between neighbouring points of the coarsest grid, in points of the finest.
+    let stride = 1_usize.checked_shl(grids.saturating_sub(1));
+    let stride = stride.ok_or(FamilyError::TooCoarse { grids, ni: 1, nj: 1 })?;
     let along = [("grid.ni - 1", ni - 1), ("grid.nj - 1", nj - 1)];
     let behind = [("grid.wake", topology.wake()), ("grid.base_cells", base)];
     let (coarse_ni, coarse_nj) = ((ni - 1) / stride + 1, (nj - 1) / stride + 1);
@@ -82,36 +84,7 @@ pub(crate) fn check_family(
             Err(FamilyError::Divisible { grids, stride, what, cells })
         }
         Some((what, cells)) => Err(FamilyError::Order { grids, order, stride, what, cells }),
-        None => Ok(()),
-    }
-}
-
-/// Checks that all grids of a family, and their cells of this order, keep the corners of the wall, on the
-/// `kept` part of the line j = 0 with these points.
-pub(crate) fn check_corners(
-    points: &[[f64; 2]],
-    kept: &RangeInclusive<usize>,
-    grids: u32,
-    order: usize,
-) -> Result<(), FamilyError> {
-    let stride = order * stride(grids)?;
-    match cut_corner(points, kept, stride) {
-        Some(point) => Err(FamilyError::Corner { grids, stride, point }),
-        None => Ok(()),
-    }
-}
-
-/// Checks that all grids of a family, and their cells of this order, keep the corners of a box in these columns.
-pub(crate) fn check_columns(
-    corners: &[usize],
-    grids: u32,
-    order: usize,
-) -> Result<(), FamilyError> {
-    let stride = order * stride(grids)?;
-    let what = "the column of a corner of the box";
-    match corners.iter().find(|corner| *corner % stride > 0) {
-        Some(&cells) => Err(FamilyError::Divisible { grids, stride, what, cells }),
-        None => Ok(()),
+        None => Ok(stride * order),
     }
 }
 
@@ -128,12 +101,6 @@ pub(crate) fn cut_corner(
         .filter(|i| kept.contains(i) && !(i - kept.start()).is_multiple_of(stride))
         .find(|&i| turn_deg(i) > BASE_CORNER)
         .map(|i| i - kept.start())
-}
-
-/// Distance between neighbouring points of the coarsest of `grids` grids, in points of the finest.
-fn stride(grids: u32) -> Result<usize, FamilyError> {
-    let stride = 1_usize.checked_shl(grids.saturating_sub(1)).filter(|&stride| stride > 0);
-    stride.ok_or(FamilyError::TooCoarse { grids, ni: 1, nj: 1 })
 }
 
 /// Every other point of a grid that has passed `check_family`.

@@ -17,7 +17,7 @@ mod verdict;
 pub use behind::{block_behind, interface_columns};
 pub use boundary::{Outside, Patch, SideKind};
 pub use family::{FamilyError, coarsened};
-pub(crate) use family::{check_columns, check_corners, check_family, cut_corner, ordinal};
+pub(crate) use family::{check_family, cut_corner, ordinal};
 pub use verdict::{Limited, Verdict};
 
 use std::ops::RangeInclusive;
