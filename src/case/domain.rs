@@ -273,13 +273,12 @@ impl DomainOptions {
         // Grids of two coarser levels keep the corners.
         let step = if points.len() > MANY { 4 * step } else { step };
         let too_few = || GeometryError::TooFewForBox { ni: points.len(), corners: sides };
-        let outside = |columns: &[usize]| {
-            let sides = columns.iter().copied().zip(patches[..sides - 1].iter().copied());
-            Outside { sides: sides.collect(), ends, given: Vec::new() }
-        };
-        let enclosed = Enclosed::new(line, topology, points, step, outside).ok_or_else(too_few)?;
-        let walls = || enclosed.outside.walls(points.len() - 1);
-        let wall = self.wall(first_cell).map(|height| (height, walls()));
-        Ok(Enclosed { seam: topology.closed().then_some(seam), near, wall, ..enclosed })
+        let (start, corners) =
+            Enclosed::places(&line, topology, points, step).ok_or_else(too_few)?;
+        let sides = corners.iter().copied().zip(patches[..sides - 1].iter().copied()).collect();
+        let outside = Outside { sides, ends, given: Vec::new() };
+        let wall = self.wall(first_cell).map(|height| (height, outside.walls(points.len() - 1)));
+        let seam = topology.closed().then_some(seam);
+        Ok(Enclosed { line, start, corners, outside, seam, near, wall })
     }
 }

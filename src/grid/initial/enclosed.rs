@@ -35,23 +35,21 @@ pub struct Enclosed {
 }
 
 impl Enclosed {
-    /// The points of an outer line around the `inner` ones of the line j = 0; columns of corners are multiples of `step`, with one
-    /// column and more between. None where the line has too few points for the corners. `outside` gives the patches of the
-    /// sides that begin in these columns.
+    /// The places on an outer line of points around the `inner` ones of the line j = 0, and the columns of its ends and
+    /// corners: multiples of `step`, with one column and more between. None where there are too few points for these.
     ///
     /// On a C-grid they lie above and below those of the cut, and ahead of the edge with a constant ratio of their
     /// intervals up to the height of the nose. On an O-grid they are a mean of equal intervals and of the places above and
     /// below those of the wall.
-    pub fn new(
-        line: Enclosure,
+    pub fn places(
+        line: &Enclosure,
         topology: Topology,
         inner: &[[f64; 2]],
         step: usize,
-        outside: impl Fn(&[usize]) -> Outside,
-    ) -> Option<Self> {
+    ) -> Option<(Vec<f64>, Vec<usize>)> {
         let closed = topology.closed();
         let mut start =
-            if closed { around(&line, inner) } else { beside(&line, topology.wake(), inner)? };
+            if closed { around(line, inner) } else { beside(line, topology.wake(), inner)? };
         let last = start.len() - 1;
         let opposite = start.clone();
         smooth(&mut start, false, PLACE_PASSES[usize::from(closed)]);
@@ -89,8 +87,7 @@ impl Enclosed {
             start[columns[0]..columns[1]].iter_mut().for_each(|t| *t = fitted(*t));
         }
         start[last] = line.length();
-        let outside = outside(&corners);
-        Some(Self { line, start, corners, outside, seam: None, near: None, wall: None })
+        Some((start, corners))
     }
 
     pub(super) fn points(&self, places: &[f64]) -> Vec<[f64; 2]> {

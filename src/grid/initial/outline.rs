@@ -177,22 +177,17 @@ pub(crate) fn heights_with_wake(
 /// C-grid, behind the circle's centre, straight up or down to the lines that continue it; to the nearest
 /// point of an offset line.
 pub(crate) fn ways(outline: &Outline, points: &[[f64; 2]]) -> Vec<[f64; 2]> {
-    match outline.outer {
+    let ends: Vec<[f64; 2]> = match outline.outer {
         Outer::Circle(radius) => {
-            points.iter().map(|&point| way(outline.topology, radius, point)).collect()
+            return points.iter().map(|&point| way(outline.topology, radius, point)).collect();
         }
         Outer::Offset(line) => {
             let line = line.projection();
-            points.iter().map(|&point| difference(line.nearest(point), point)).collect()
+            points.iter().map(|&point| line.nearest(point)).collect()
         }
-        Outer::Enclosed(enclosed) => points
-            .iter()
-            .map(|&point| difference(enclosed.line.point(enclosed.line.nearest(point)), point))
-            .collect(),
-        Outer::Points(ends) => {
-            points.iter().zip(ends).map(|(&point, &end)| difference(end, point)).collect()
-        }
-    }
+        Outer::Enclosed(_) | Outer::Points(_) => spaced(outline),
+    };
+    points.iter().zip(ends).map(|(&point, end)| difference(end, point)).collect()
 }
 
 fn way(topology: Topology, radius: f64, [x, y]: [f64; 2]) -> [f64; 2] {
