@@ -134,7 +134,7 @@ impl Case {
             (wake.length, room) = (line.outlet() - edge[0], line.room([edge]));
         }
         let line = if blunt { with_interfaces } else { with_wake };
-        let points = line(airfoil, wall, &wake, (spacing, room))?;
+        let points = line(&airfoil.name, wall, &wake, (spacing, room))?;
         let (y, most) = (points.line[0][1], MOST_RISE * self.grid.far_field);
         if y.abs() > most && self.domain.is_none() {
             return Err(GeometryError::CutLeaves { y, most });

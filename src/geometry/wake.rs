@@ -3,8 +3,8 @@
 use super::polygon::first_crossing;
 use super::vector::{along, between, difference, distance, middle, unit};
 use super::{
-    Airfoil, BoundaryPoints, GeometryError, spacing_between, spacing_exponential,
-    spacing_geometric, spacing_vinokur,
+    BoundaryPoints, GeometryError, spacing_between, spacing_exponential, spacing_geometric,
+    spacing_vinokur,
 };
 
 /// Distance over which the cut turns from the bisector of the edge to its direction, chords.
@@ -50,7 +50,7 @@ pub fn turning(direction: [f64; 2], room: f64) -> [f64; 2] {
     [slope, TURN_DISTANCE.min(SHARE_OF_ROOM * room / slope.abs().max(f64::MIN_POSITIVE))]
 }
 
-/// Continues the wall of a closed edge along both sides of the cut.
+/// Continues the wall of the section of this name, with a closed edge, along both sides of the cut.
 ///
 /// With β the direction of the edge's bisector, γ the direction of the cut and x the distance behind the
 /// edge, the cut is
@@ -66,7 +66,7 @@ pub fn turning(direction: [f64; 2], room: f64) -> [f64; 2] {
 /// [`GeometryError::Spacing`] if the points cannot be spaced, [`GeometryError::CutCrosses`] if the cut
 /// crosses the section.
 pub fn with_wake(
-    airfoil: &Airfoil,
+    name: &str,
     wall: &BoundaryPoints,
     wake: &Wake,
     (spacing, room): (f64, f64),
@@ -82,17 +82,15 @@ pub fn with_wake(
     };
     let point = |&s: &f64| [edge[0] + s, edge[1] + s * far + (at_edge - far) * turned(s, turn)];
     let mut cut: Vec<[f64; 2]> = s[1..].iter().map(point).collect();
-    let once = uncrossed(airfoil, [&wall.line[..], &cut].concat())?;
+    let once = uncrossed(name, [&wall.line[..], &cut].concat())?;
     cut.reverse();
     Ok(BoundaryPoints { line: [cut, once].concat(), base_cells: wall.base_cells })
 }
 
 /// The line, if it does not cross itself.
-fn uncrossed(airfoil: &Airfoil, line: Vec<[f64; 2]>) -> Result<Vec<[f64; 2]>, GeometryError> {
+fn uncrossed(name: &str, line: Vec<[f64; 2]>) -> Result<Vec<[f64; 2]>, GeometryError> {
     match first_crossing(&line, false) {
-        Some((k, _)) => {
-            Err(GeometryError::CutCrosses { airfoil: airfoil.name.clone(), at: line[k] })
-        }
+        Some((k, _)) => Err(GeometryError::CutCrosses { airfoil: name.to_owned(), at: line[k] }),
         None => Ok(line),
     }
 }
@@ -114,7 +112,7 @@ fn uncrossed(airfoil: &Airfoil, line: Vec<[f64; 2]>) -> Result<Vec<[f64; 2]>, Ge
 /// [`GeometryError::Spacing`] if the points cannot be spaced, [`GeometryError::BaseSlants`] where the base looks away from
 /// the outflow, [`GeometryError::CutCrosses`] if an interface crosses the section or the other one.
 pub fn with_interfaces(
-    airfoil: &Airfoil,
+    name: &str,
     wall: &BoundaryPoints,
     wake: &Wake,
     (first, room): (f64, f64),
@@ -149,7 +147,7 @@ pub fn with_interfaces(
     let pairs: Vec<[[f64; 2]; 2]> = s[1..].iter().map(pair).collect();
     let lower = pairs.iter().rev().map(|[lower, _]| lower);
     let line = lower.chain(&wall.line).chain(pairs.iter().map(|[_, upper]| upper));
-    Ok(BoundaryPoints { line: uncrossed(airfoil, line.copied().collect())?, base_cells: 0 })
+    Ok(BoundaryPoints { line: uncrossed(name, line.copied().collect())?, base_cells: 0 })
 }
 
 /// [`spacing_vinokur`] with a last interval of this length.
