@@ -3,7 +3,7 @@
 use super::entries::Given;
 use super::table::{SMOOTH, of_section};
 use super::{CascadeOptions, Case, CaseError, DomainOptions};
-use crate::geometry::{Blades, BoundaryPoints, GeometryError, set_angle, turn_about, wall_normals};
+use crate::geometry::{Blades, BoundaryPoints, GeometryError, PIVOT, turn_about, wall_normals};
 
 /// Distance of the outer line of a blade's O-grid from the wall, in pitches.
 pub(super) const REACH: f64 = 0.05;
@@ -65,7 +65,7 @@ impl CascadeOptions {
 impl Case {
     /// Turns the points of the wall as the case and the file say.
     pub(super) fn turn(&self, points: &mut BoundaryPoints) {
-        set_angle(points, self.geometry.angle);
+        turn_about(PIVOT, points, self.geometry.angle);
         turn_about([0.0; 2], points, self.geometry.in_file.angle);
     }
 

@@ -41,11 +41,10 @@ pub(crate) use polygon::{CORNER_DEGREES, crossings, encloses, polygon_area};
 pub use polygon::{first_contact, first_crossing, open_normals, wall_normals};
 pub(crate) use reader::{Placing, Repairs, read_file, read_points};
 pub use reader::{
-    airfoil_from_bytes, airfoil_from_file, airfoil_from_points, contour_from_bytes,
-    contour_from_file, points_from_file,
+    airfoil_from_bytes, airfoil_from_file, contour_from_bytes, contour_from_file, points_from_file,
 };
-pub use section::{Flap, Placement, SectionMeasures, set_angle, set_edge_thickness};
-pub(crate) use section::{PIVOT, edge_angle_deg, edge_gap, symmetrise, turn_about};
+pub use section::{Flap, Placement, SectionMeasures, set_edge_thickness, turn_about};
+pub(crate) use section::{PIVOT, edge_angle_deg, edge_gap, symmetrise};
 pub use shapes::{Ellipse, Joukowski, WingBody};
 pub use spacing::{
     divided_first, refined_first, spacing_between, spacing_exponential, spacing_geometric,

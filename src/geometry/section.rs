@@ -270,13 +270,8 @@ pub(crate) fn symmetrise(points: &mut [[f64; 2]]) -> Option<String> {
     ))
 }
 
-/// Turns the points nose up about (0.25, 0).
-pub fn set_angle(points: &mut BoundaryPoints, angle_deg: f64) {
-    turn_about(PIVOT, points, angle_deg);
-}
-
-/// Turns the points nose up about another point.
-pub(crate) fn turn_about(pivot: [f64; 2], points: &mut BoundaryPoints, angle_deg: f64) {
+/// Turns the points nose up about a point, such as (0.25, 0).
+pub fn turn_about(pivot: [f64; 2], points: &mut BoundaryPoints, angle_deg: f64) {
     if angle_deg == 0.0 {
         return;
     }

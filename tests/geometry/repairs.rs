@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use gridgen::case::{BodyContour, Case};
-use gridgen::geometry::{Airfoil, CubicSpline, airfoil_from_file, airfoil_from_points};
+use gridgen::geometry::{Airfoil, CubicSpline, airfoil_from_file, points_from_file};
 
 use support::vectors::{distance, less, turn};
 
@@ -26,6 +26,12 @@ fn with_base(width: f64, slant: f64) -> Vec<[f64; 2]> {
     upper.chain(lower).collect()
 }
 
+/// The section of a file with these points.
+fn section_of(points: &[[f64; 2]]) -> Airfoil {
+    let rows: Vec<String> = points.iter().map(|[x, y]| format!("{x:?} {y:?}")).collect();
+    airfoil_from_file(crate::file(rows.join("\n")).path()).unwrap()
+}
+
 /// The open contour closed by a base of `cells` equal pieces, beginning at the point `start` of the closed
 /// contour.
 fn closed_by_base(open: &[[f64; 2]], cells: usize, start: usize) -> Vec<[f64; 2]> {
@@ -43,13 +49,13 @@ fn points_on_a_base_make_no_other_section() {
         [(0.002, 0.0), (0.01, 0.0), (0.05, 0.3), (0.1, -0.5), (0.3, 0.0), (0.3, 0.5)]
     {
         let open = with_base(width, slant);
-        let expected = airfoil_from_points(&open).unwrap();
+        let expected = section_of(&open);
         for cells in [1, 2, 3, 8, 31] {
             // The contours begin at a corner, within the base, and at the nose.
             for start in [0, open.len() - 1, open.len() - 1 + cells / 2, 40] {
                 let closed = closed_by_base(&open, cells, start);
                 for points in [closed.clone(), closed.into_iter().rev().collect()] {
-                    let read = airfoil_from_points(&points).unwrap();
+                    let read = section_of(&points);
 
                     let what = format!("{width} {slant} {cells} {start}: {:?}", read.notes);
                     assert_eq!(read.points.len(), expected.points.len(), "{what}");
@@ -76,7 +82,7 @@ fn rounded_and_sharp_edges_have_no_base() {
         let mut points: Vec<[f64; 2]> = open.iter().copied().chain((1..pieces).map(on)).collect();
         points.push(points[0]);
 
-        let read = airfoil_from_points(&points).unwrap();
+        let read = section_of(&points);
 
         assert!(!read.notes.iter().any(|n| n.contains("base")), "{pieces}: {:?}", read.notes);
     }
@@ -115,7 +121,7 @@ fn pitched(points: &[[f64; 2]], degrees: f64) -> Vec<[f64; 2]> {
 fn a_pitched_section_is_scaled_by_its_chord() {
     let plain = with_base(0.01, 0.0);
     for degrees in [5.5, 38.0, -24.8, 90.0, -120.0, 179.0] {
-        let read = airfoil_from_points(&pitched(&plain, degrees)).unwrap();
+        let read = section_of(&pitched(&plain, degrees));
 
         assert_eq!(read.points.len(), plain.len());
         for (a, b) in read.points.iter().zip(&plain) {
@@ -124,8 +130,8 @@ fn a_pitched_section_is_scaled_by_its_chord() {
         let said = format!("23.700000 long at {degrees:.2} degrees, nose up");
         assert!(read.notes[0].contains(&said), "{:?}", read.notes);
     }
-    let bits = |points: &[[f64; 2]]| airfoil_from_points(points).unwrap().notes.len();
-    assert_eq!(bits(&pitched(&plain, 4.0)), 1, "its extent along x is its chord");
+    let notes = section_of(&pitched(&plain, 4.0)).notes;
+    assert_eq!(notes.len(), 1, "its extent along x is its chord: {notes:?}");
 }
 
 /// A case with these keys of `[geometry]` and a data file of the tests.
@@ -184,12 +190,7 @@ fn smoothed_points_give_a_wall_without_waves_within_the_tolerance() {
 
 /// The unmodified points of a file, scaled to its extent along x.
 fn points_of(file: &str) -> Vec<[f64; 2]> {
-    let text = std::fs::read_to_string(data(file)).unwrap();
-    let pair = |line: &str| {
-        let mut numbers = line.split_whitespace().map(str::parse::<f64>);
-        Some([numbers.next()?.ok()?, numbers.next()?.ok()?])
-    };
-    let points: Vec<[f64; 2]> = text.lines().filter_map(pair).collect();
+    let points = points_from_file(data(file)).unwrap();
     let left = points.iter().map(|p| p[0]).fold(1.0, f64::min);
     points.iter().map(|[x, y]| [(x - left) / (1.0 - left), y / (1.0 - left)]).collect()
 }

@@ -5,7 +5,7 @@ use std::f64::consts::{PI, TAU};
 use gridgen::geometry::{
     Airfoil, BoundaryPoints, ClosedContour, CubicSpline, Ellipse, FileProblem, Flap, GeometryError,
     Joukowski, SectionMeasures, Symmetry, TrailingEdge, WingBody, airfoil_from_naca,
-    contour_from_file, distribute_closed, set_angle, set_edge_thickness,
+    contour_from_file, distribute_closed, set_edge_thickness, turn_about,
 };
 
 use support::vectors::{distance, largest_growth};
@@ -252,7 +252,7 @@ fn an_angle_of_attack_lifts_the_nose() {
     let line = [1.0, 0.25, 0.0, 1.0].map(|x| [x, 0.0]).to_vec();
     let mut wall = BoundaryPoints { line, base_cells: 0 };
 
-    set_angle(&mut wall, 30.0);
+    turn_about([0.25, 0.0], &mut wall, 30.0);
 
     let expected = [[0.25 + 0.75 * 0.75_f64.sqrt(), -0.375], [0.25, 0.0]];
     for (i, expected) in expected.into_iter().enumerate() {

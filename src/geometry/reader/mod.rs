@@ -44,14 +44,6 @@ pub fn airfoil_from_bytes(path: &Path, bytes: Vec<u8>) -> Result<Airfoil, Geomet
     airfoil(path, bytes, &Repairs::default()).map(|(airfoil, _)| airfoil)
 }
 
-/// The airfoil of points, which are treated as [`airfoil_from_file`] treats those of a file, in their order.
-///
-/// # Errors
-/// The errors of [`airfoil_from_file`], with the numbers of points, counted from 1, in place of lines.
-pub fn airfoil_from_points(points: &[[f64; 2]]) -> Result<Airfoil, GeometryError> {
-    read_points(points, &Repairs::default()).map(|(airfoil, _)| airfoil)
-}
-
 /// Repairs made before the contour is checked for crossings.
 #[derive(Debug, Default)]
 pub(crate) struct Repairs {
@@ -87,7 +79,7 @@ pub(crate) fn read_file(
     airfoil(path, bytes_of(path)?, repairs)
 }
 
-/// [`airfoil_from_points`] with repairs; also returns the place of the section in the file, if it was pitched with its angle.
+/// [`read_file`] for points in their order. Notes and errors have numbers of points, counted from 1, in place of lines.
 pub(crate) fn read_points(
     points: &[[f64; 2]],
     repairs: &Repairs,
