@@ -3,6 +3,7 @@
 use super::entries::Given;
 use super::table::{SMOOTH, of_section};
 use super::{CascadeOptions, Case, CaseError, DomainOptions};
+use crate::geometry::vector::bounds;
 use crate::geometry::{Blades, BoundaryPoints, GeometryError, PIVOT, turn_about, wall_normals};
 
 /// Distance of the outer line of a blade's O-grid from the wall, in pitches.
@@ -114,9 +115,7 @@ impl Case {
         let cells =
             |length: f64| ((length / size) as usize).next_multiple_of(multiple).max(2 * multiple);
         let Some(cascade) = &mut self.cascade else { return Ok(None) };
-        let x = || wall.iter().map(|[x, _]| *x);
-        let [front, rear] =
-            [x().fold(f64::INFINITY, f64::min), x().fold(f64::NEG_INFINITY, f64::max)];
+        let [[front, _], [rear, _]] = bounds(wall.iter().copied());
         let inlet = *cascade.inlet_x.get_or_insert(front - AHEAD);
         let outlet = *cascade.outlet_x.get_or_insert(rear + AHEAD);
         cascade.passage_cells.get_or_insert_with(|| cells((widths[0] * widths[1]).sqrt()));

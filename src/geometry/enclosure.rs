@@ -4,7 +4,7 @@ use std::f64::consts::TAU;
 
 use super::GeometryError;
 use super::curve::{CubicSpline, chord_lengths};
-use super::polygon::encloses;
+use super::polygon::{crossings, encloses};
 use super::vector::{
     along, angle, between, cross, difference, distance, dot, foot, interval, unit,
 };
@@ -210,15 +210,11 @@ impl Enclosure {
         Some([if from_last { self.length() - low } else { low }, self.point(low)[1]])
     }
 
-    /// The nearest point of the line straight ahead of a point, where x is less; none if there is none.
+    /// The nearest point of the line, closed from its last point to the first, straight ahead of a point, where x is
+    /// less; none if there is none.
     pub(crate) fn ahead_of(&self, [x, y]: [f64; 2]) -> Option<[f64; 2]> {
-        let met = |ends: &[[f64; 2]]| {
-            let [a, b] = [ends[0], ends[1]];
-            let share = (y - a[1]) / (b[1] - a[1]);
-            ((a[1] > y) != (b[1] > y)).then(|| [a[0] + share * (b[0] - a[0]), y])
-        };
-        let all = self.points.windows(2).filter_map(met).filter(|met| met[0] < x);
-        all.max_by(|a, b| a[0].total_cmp(&b[0]))
+        let ahead = crossings(&self.points, y).filter(|at| *at < x).max_by(f64::total_cmp);
+        ahead.map(|at| [at, y])
     }
 
     /// Whether a point is inside of the line, closed from its last point to the first, and not on it.

@@ -135,13 +135,6 @@ pub struct AlongWall {
     pub growth: Option<f64>,
 }
 
-impl AlongWall {
-    /// Returns true if there is a limit on the spacing.
-    pub(super) fn is_limited(&self) -> bool {
-        !self.clusters.is_empty() || self.max_spacing.is_some() || self.growth.is_some()
-    }
-}
-
 /// A place of the wall where points gather.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -241,11 +241,10 @@ impl WingBody {
 
 /// Angle of each surface against the mid line: tan τ = (h_r − h_t)/s, s the place where the round tip begins at this τ.
 fn taper(half_root: f64, half_tip: f64, length: f64) -> f64 {
-    let step = |taper: f64| {
+    (0..60).fold(0.0_f64, |taper, _| {
         let radius = half_tip / taper.cos();
         ((half_root - half_tip) / (length - radius + radius * taper.sin())).atan()
-    };
-    (0..60).fold(0.0, |taper, _| step(taper))
+    })
 }
 
 fn polar(v: [f64; 2]) -> f64 {

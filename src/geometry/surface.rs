@@ -223,7 +223,7 @@ impl<'a> Section<'a> {
         let counts = [upper, cells.saturating_sub(upper)];
         let mut upper = self.surface(0, counts[0], edge, *nose)?;
         let mut points = self.surface(1, counts[1], edge, *nose)?;
-        if along.is_limited() {
+        if !along.clusters.is_empty() || along.max_spacing.or(along.growth).is_some() {
             // The limit on the turn may lower the spacing at the nose on one side only.
             let last = |side: &[[f64; 2]]| {
                 distance(side[side.len() - 1], side[side.len().saturating_sub(2)])

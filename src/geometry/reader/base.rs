@@ -1,7 +1,7 @@
 //! The extent of a section, and its base where a file has one: a straight trailing edge with two corners.
 
 use super::rows::XyRow;
-use crate::geometry::vector::{angle, cross, difference, distance, dot};
+use crate::geometry::vector::{angle, bounds, cross, difference, distance, dot};
 
 /// Both corners of a base lie behind `AFT` on the chord and turn by at least `EACH` degrees, and by `BOTH`
 /// together. Beside them, within `BESIDE.1` lengths of the base, the surfaces turn by less than `BESIDE.0`
@@ -89,7 +89,7 @@ pub(super) struct ChordExtent {
 
 impl ChordExtent {
     pub(super) fn of(rows: &[XyRow]) -> Self {
-        let [left, right] = extent(rows, 0);
+        let [[left, _], [right, _]] = bounds(rows.iter().map(|row| row.at));
         Self { left, right, chord: right - left }
     }
 
@@ -115,10 +115,4 @@ impl ChordExtent {
             row.at = [(row.at[0] - left) / chord, row.at[1] / chord];
         }
     }
-}
-
-/// Smallest and largest x (`c` = 0) or y (1).
-pub(super) fn extent(rows: &[XyRow], c: usize) -> [f64; 2] {
-    let values = || rows.iter().map(|row| row.at[c]);
-    [values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max)]
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::columns::{Layout, named};
+use super::columns::{Surfaces, named};
 use super::line::{Numbers, number};
 use crate::geometry::error::LEAST_POINTS;
 
@@ -40,7 +40,7 @@ pub(super) fn flow(text: &str) -> String {
 
 /// The rows of coordinates within brackets, with their columns if the lists have names; `None` if there are none.
 /// Numbers with the same label, the last word before a colon or an equals sign, form one list.
-pub(super) fn rows(text: &str) -> Option<(Vec<Numbers<'_>>, Option<Layout>)> {
+pub(super) fn rows(text: &str) -> Option<(Vec<Numbers<'_>>, Option<Surfaces>)> {
     let apart = |c: char| c.is_whitespace() || SEPARATORS.contains(c);
     let last_word = |text: &str| {
         let mut words = text.rsplit(|c: char| !c.is_alphanumeric() && c != '_');
@@ -99,12 +99,12 @@ pub(super) fn rows(text: &str) -> Option<(Vec<Numbers<'_>>, Option<Layout>)> {
         let (words, columns): (Vec<&str>, Vec<_>) = like.map(|(w, c)| (w.as_str(), c)).unzip();
         let constant =
             |c: usize| columns[c].iter().all(|v| v.1.total_cmp(&columns[c][0].1).is_eq());
-        if let Some(layout) = named(&words, constant) {
+        if let Some((surfaces, _)) = named(&words, constant) {
             let row = |k: usize| {
                 let values = columns.iter().map(|column| column[k].1).collect();
                 Numbers { line: columns[0][k].0, values, ..Numbers::default() }
             };
-            return Some(((0..sample.len()).map(row).collect(), Some(layout)));
+            return Some(((0..sample.len()).map(row).collect(), Some(surfaces)));
         }
     }
     // Lists of whole numbers are indices of points, not coordinates.

@@ -1,6 +1,6 @@
 //! One contour from the rows of a file: upper edge → nose → lower edge of an airfoil, or clockwise around a body.
 
-use super::base::{self, ChordExtent, extent};
+use super::base::{self, ChordExtent};
 use super::rows::XyRow;
 use super::{Placing, Repairs};
 use crate::geometry::error::{FileProblem, LEAST_POINTS, Refusal};
@@ -197,8 +197,8 @@ pub(super) fn smooth(
     length: f64,
     notes: &mut Vec<String>,
 ) -> Result<(ClosedContour, f64), Refusal> {
-    let extents = [extent(&rows, 0), extent(&rows, 1)];
-    let across = (extents[0][1] - extents[0][0]).max(extents[1][1] - extents[1][0]);
+    let [low, high] = vector::bounds(rows.iter().map(|row| row.at));
+    let across = (high[0] - low[0]).max(high[1] - low[1]);
     let same = SAME * across;
     let mut rows = drop_repeated(rows, same, notes);
     if rows.len() > 1 && distance(&rows[0], &rows[rows.len() - 1]) <= same {
@@ -220,7 +220,7 @@ pub(super) fn smooth(
     let contour = ClosedContour {
         name: String::new(),
         points: rows.iter().map(|row| row.at.map(|c| c / length)).collect(),
-        centre: extents.map(|[low, high]| 0.5 * (low + high) / length),
+        centre: [0, 1].map(|c| 0.5 * (low[c] + high[c]) / length),
         symmetry: None,
         notes: Vec::new(),
     };

@@ -72,13 +72,9 @@ fn tokens(data: &str) -> (Vec<String>, bool) {
 
 /// True if a word has no comma, or one with digits on both sides.
 fn decimal_comma_or_none(word: &str) -> bool {
-    let digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
-    match word.split_once(',') {
-        None => true,
-        Some((before, after)) => {
-            digit(before.chars().last()) && digit(after.chars().next()) && !after.contains(',')
-        }
-    }
+    let Some((before, after)) = word.split_once(',') else { return true };
+    let digit = |c: char| c.is_ascii_digit();
+    before.ends_with(digit) && after.starts_with(digit) && !after.contains(',')
 }
 
 /// The two numbers of a word such as `1.00000-0.00126`, with no blank before a sign, or else the word itself.

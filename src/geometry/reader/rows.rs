@@ -29,14 +29,13 @@ pub(super) struct Table {
 pub(super) fn collect(text: &str, notes: &mut Vec<String>) -> Result<Table, Refusal> {
     let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n").replace('\r', "\n");
     let text = brackets::flow(&text);
-    let (name, mut candidates, layout_of_names) =
-        if let Some((rows, layout)) = brackets::rows(&text) {
-            notes.push("The points were taken from within brackets.".into());
-            (None, rows, layout)
-        } else {
-            let (name, rows) = candidates(&text, notes)?;
-            (name, rows, None)
-        };
+    let (name, mut candidates, named) = if let Some((rows, named)) = brackets::rows(&text) {
+        notes.push("The points were taken from within brackets.".into());
+        (None, rows, named)
+    } else {
+        let (name, rows) = candidates(&text, notes)?;
+        (name, rows, None)
+    };
     if candidates.is_empty() {
         return Err(FileProblem::NoPoints { lines: text.lines().count() }.into());
     }
@@ -44,10 +43,7 @@ pub(super) fn collect(text: &str, notes: &mut Vec<String>) -> Result<Table, Refu
     if let Some(row) = candidates.iter().find(|row| row.values.len() < 2) {
         return Err(FileProblem::MalformedRow { text: excerpt(row.text) }.at(row.line));
     }
-    let surfaces = match layout_of_names {
-        Some((surfaces, _)) => surfaces,
-        None => layout(&candidates, &text, notes)?,
-    };
+    let surfaces = named.map_or_else(|| layout(&candidates, &text, notes), Ok)?;
     let mut rows = points(&candidates, &surfaces, notes)?;
     let upper = match surfaces.len() {
         1 => take_count_line(&mut rows, notes)?.or_else(|| {
