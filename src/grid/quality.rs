@@ -167,7 +167,11 @@ pub fn measure_along(grid: &Grid, line: WallLine) -> Quality {
     (all.waves_deg, all.wavy_lines) =
         waves(grid.topology, lines.into_iter().map(|(_, turning)| turning));
     all.max_growth = larger(all.max_growth_i, all.max_growth_j);
-    [all.far_field_min, all.far_field_max] = far_field_range(grid);
+    let radius = |i| edge_length_squared(grid.point(i, grid.nj - 1), FAR_FIELD_CENTRE).sqrt();
+    for radius in (0..grid.ni).map(radius) {
+        all.far_field_min = smaller(all.far_field_min, radius);
+        all.far_field_max = larger(all.far_field_max, radius);
+    }
     all
 }
 
@@ -177,25 +181,6 @@ pub fn measure_along(grid: &Grid, line: WallLine) -> Quality {
 pub fn measure_blocks(grids: &[Grid]) -> Quality {
     let all = Quality::of_nothing().joined(0, grids);
     Quality { wall_angle_error_mean_deg: f64::NAN, far_field_max: f64::NAN, ..all }
-}
-
-/// Smallest and largest distance of an outer node from the far-field centre.
-fn far_field_range(grid: &Grid) -> [f64; 2] {
-    let radius = |i| edge_length_squared(grid.point(i, grid.nj - 1), FAR_FIELD_CENTRE).sqrt();
-    (0..grid.ni).map(radius).fold([f64::INFINITY, 0.0], |[min, max], radius| {
-        [smaller(min, radius), larger(max, radius)]
-    })
-}
-
-/// The 99th percentile of the equiangle skewness of all cells of some blocks.
-fn p99_skewness<'g>(grids: impl Iterator<Item = &'g Grid>) -> f64 {
-    let of_row = |grid: &Grid, j| {
-        let mut row = vec![0.0; grid.ni - 1];
-        CellMeasure::Skewness.fill_row(grid, j, &mut row);
-        row
-    };
-    let rows = grids.flat_map(|grid| (0..grid.nj - 1).flat_map(move |j| of_row(grid, j)));
-    percentile(&rows.collect::<Vec<f64>>(), PERCENTILE)
 }
 
 impl Quality {
@@ -278,7 +263,15 @@ impl Quality {
         others: impl Iterator<Item = &'g Grid> + Clone,
     ) -> Self {
         let mut all = self.joined(grid.cells(), others.clone());
-        all.p99_skewness = p99_skewness(iter::once(grid).chain(others));
+        let mut skewness = Vec::new();
+        for grid in iter::once(grid).chain(others) {
+            for j in 0..grid.nj - 1 {
+                let known = skewness.len();
+                skewness.resize(known + grid.ni - 1, 0.0);
+                CellMeasure::Skewness.fill_row(grid, j, &mut skewness[known..]);
+            }
+        }
+        all.p99_skewness = percentile(&skewness, PERCENTILE);
         all
     }
 

@@ -260,20 +260,16 @@ impl Bernstein {
 }
 
 /// Binomial coefficients C(n, k), `[n][k]`.
-const BINOMIALS: [[f64; MOST_COEFFICIENTS]; MOST_COEFFICIENTS] = {
-    let mut table = [[0.0; MOST_COEFFICIENTS]; MOST_COEFFICIENTS];
-    let mut n = 0;
-    while n < MOST_COEFFICIENTS {
-        table[n][0] = 1.0;
-        let mut k = 1;
-        while k <= n {
-            table[n][k] = table[n - 1][k - 1] + table[n - 1][k];
-            k += 1;
-        }
-        n += 1;
-    }
-    table
-};
+const BINOMIALS: [[f64; MOST_COEFFICIENTS]; MOST_COEFFICIENTS] = [
+    [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+    [1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+    [1.0, 2.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+    [1.0, 3.0, 3.0, 1.0, 0.0, 0.0, 0.0, 0.0],
+    [1.0, 4.0, 6.0, 4.0, 1.0, 0.0, 0.0, 0.0],
+    [1.0, 5.0, 10.0, 10.0, 5.0, 1.0, 0.0, 0.0],
+    [1.0, 6.0, 15.0, 20.0, 15.0, 6.0, 1.0, 0.0],
+    [1.0, 7.0, 21.0, 35.0, 35.0, 21.0, 7.0, 1.0],
+];
 
 /// The control points of the Bézier curve of degree `order` through nodes at equal steps, by the inverse of
 /// the values of Bernstein's polynomials at these steps.
