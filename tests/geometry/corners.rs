@@ -1,9 +1,9 @@
 //! Walls with corners between nose and trailing edge.
 
 use gridgen::geometry::{Airfoil, BoundaryPoints, SurfaceSettings, TrailingEdge, distribute};
-use support::vectors::{distance, largest_growth};
+use support::vectors::{distance, largest_growth, lengths};
 
-use crate::{lengths, settings};
+use crate::settings;
 
 /// A section with a step of this height in its lower surface at x = 0.6, between arcs.
 fn stepped(step: f64, points_a_piece: usize) -> Airfoil {
@@ -54,7 +54,7 @@ fn points_of_the_wall_lie_on_corners() {
 fn spacing_grows_evenly_away_from_corners() {
     let found = wall(&stepped(0.03, 40), 513, Some(30.0));
 
-    let growth = largest_growth(&lengths(&found));
+    let growth = largest_growth(&lengths(&found.line));
     assert!(growth < 1.35, "{growth}");
 }
 

@@ -22,15 +22,10 @@ fn stations(write: impl Fn(f64, f64) -> String) -> String {
     surface(1.0, 0.001).into_iter().map(|[x, y]| write(x, y) + "\n").collect()
 }
 
-/// Reads a text, asserts that the section equals [`contour`] to five decimals, and returns it.
+/// Reads a text whose section is [`contour`].
 #[track_caller]
 fn read(text: impl AsRef<[u8]>) -> Airfoil {
-    let airfoil = airfoil_from_file(file(text).path()).unwrap();
-    assert_eq!(airfoil.points.len(), 17, "{airfoil:?}");
-    for (a, b) in airfoil.points.iter().zip(contour()) {
-        assert!((a[0] - b[0]).abs() + (a[1] - b[1]).abs() < 2e-5, "{a:?} is not {b:?}");
-    }
-    airfoil
+    super::reader::read(text, &contour())
 }
 
 /// The numbers have various separators, signs, exponents (also Fortran's), parentheses, a typographic minus,
@@ -40,23 +35,23 @@ fn read(text: impl AsRef<[u8]>) -> Airfoil {
 fn numbers_are_read_in_every_notation() {
     let bare = |v: f64| match v.abs() {
         0.0 | 1.0 => format!("{v:.0}."),
-        _ => format!("{v:.6}").replacen("0.", ".", 1),
+        _ => format!("{v:.7}").replacen("0.", ".", 1),
     };
     assert!(read(table(|_, [x, y]| format!("{} {}", bare(x), bare(y)))).notes.is_empty());
     for text in [
-        table(|_, [x, y]| format!("  {x:10.6} {y:10.6}")),
-        table(|_, [x, y]| format!("\t{x:.6}\t{y:.6}\r")),
-        table(|_, [x, y]| format!("{x:.6},{y:.6}")),
-        table(|_, [x, y]| format!("{x:.6}, {y:.6},")),
-        table(|_, [x, y]| format!("{x:+.6e};{y:.6E}")),
-        table(|_, [x, y]| format!("{x:.6}D0 {y:.6}d+00")),
-        table(|_, [x, y]| format!("{x:.6} ({y:.6})")),
-        table(|_, [x, y]| format!("{x:.6} {y:.6}").replace('-', "\u{2212}")),
-        table(|_, [x, y]| format!("{x:.6} {y:.6} # nose")),
-        table(|_, [x, y]| format!("{x:.6e}{y:+.6E}")),
-        table(|_, [x, y]| format!("{x:.6} {y:.6}").replace('.', ",")),
-        table(|_, [x, y]| format!("{x}\t{y:.6}").replace('.', ",")),
-        table(|_, [x, y]| format!("{:.0},{:.0}", 1e6 * x, 1e6 * y)),
+        table(|_, [x, y]| format!("  {x:11.7} {y:11.7}")),
+        table(|_, [x, y]| format!("\t{x:.7}\t{y:.7}\r")),
+        table(|_, [x, y]| format!("{x:.7},{y:.7}")),
+        table(|_, [x, y]| format!("{x:.7}, {y:.7},")),
+        table(|_, [x, y]| format!("{x:+.7e};{y:.7E}")),
+        table(|_, [x, y]| format!("{x:.7}D0 {y:.7}d+00")),
+        table(|_, [x, y]| format!("{x:.7} ({y:.7})")),
+        table(|_, [x, y]| format!("{x:.7} {y:.7}").replace('-', "\u{2212}")),
+        table(|_, [x, y]| format!("{x:.7} {y:.7} # nose")),
+        table(|_, [x, y]| format!("{x:.7e}{y:+.7E}")),
+        table(|_, [x, y]| format!("{x:.7} {y:.7}").replace('.', ",")),
+        table(|_, [x, y]| format!("{x}\t{y:.7}").replace('.', ",")),
+        table(|_, [x, y]| format!("{:.0},{:.0}", 1e7 * x, 1e7 * y)),
     ] {
         read(&text);
     }
@@ -64,7 +59,7 @@ fn numbers_are_read_in_every_notation() {
 
 #[test]
 fn a_first_line_that_is_prose_is_the_name() {
-    let points = table(|_, [x, y]| format!("{x:.6} {y:.6}"));
+    let points = table(|_, [x, y]| format!("{x:.7} {y:.7}"));
     for name in [
         "NACA 0012",
         "0.0 0.00102 -> 0.00001 0.00102",
@@ -78,80 +73,70 @@ fn a_first_line_that_is_prose_is_the_name() {
     }
 }
 
+/// There are columns beside the points, the surfaces stand side by side, or three coordinates have names and one is
+/// constant.
 #[test]
-fn columns_beside_the_points_are_ignored_with_a_note() {
-    for (text, noted) in [
+fn columns_of_tables_are_understood_with_a_note() {
+    const NAMES: &str = "the heading names";
+    const VARY: &str = "coordinates that vary";
+    for (heading, rows, noted) in [
         (
-            table(|_, [x, y]| format!("{x:.6}{y:+.6}")),
+            "",
+            table(|_, [x, y]| format!("{x:.7}{y:+.7}")),
             "Numbers that ran together were parted at the sign, 17 in all, the first in line 1.",
         ),
-        (table(|_, [x, y]| format!("{x:.6},{y:.6},0.0")), "constant third column"),
-        (table(|_, [x, y]| format!("{x:.6} 1.5 {y:.6}")), "constant second column"),
-        (table(|k, [x, y]| format!("{k}\t{x:.6}\t{y:.6}")), "first column counts"),
-        (table(|k, [x, y]| format!("{x:.6} {y:.6} {}", k % 5)), "third column was not used"),
+        ("", table(|_, [x, y]| format!("{x:.7},{y:.7},0.0")), "constant third column"),
+        ("", table(|_, [x, y]| format!("{x:.7} 1.5 {y:.7}")), "constant second column"),
+        ("", table(|k, [x, y]| format!("{k}\t{x:.7}\t{y:.7}")), "first column counts"),
+        ("", table(|k, [x, y]| format!("{x:.7} {y:.7} {}", k % 5)), "third column was not used"),
+        ("# s x y Ue Cp\n", table(|k, [x, y]| format!("{k} {x:.7} {y:.7} 1.1 {}", k % 3)), NAMES),
+        ("Cp,Y(mm),X(mm),s\n", table(|k, [x, y]| format!("0.{k},{y:.7},{x:.7},{k}")), NAMES),
+        ("Cp;Y [mm];X [mm]\n", table(|k, [x, y]| format!("0.{k};{y:.7};{x:.7}")), NAMES),
+        ("", stations(|x, y| format!("{x:.7} {y:.7} {:.7}", -y)), "second and third column"),
+        ("", stations(|x, y| format!("{x:.7},{:.7},{y:.7}", -y)), "second and third column"),
+        ("", stations(|x, y| format!("{x:.7},{y:.7},{x:.7},{:.7}", -y)), "four columns"),
         (
-            "# s x y Ue Cp\n".to_owned()
-                + &table(|k, [x, y]| format!("{k} {x:.6} {y:.6} 1.1 {}", k % 3)),
-            "the heading names",
+            "x_upper;y_upper;x_lower;y_lower\n",
+            stations(|x, y| format!("{x:.7};{y:.7};{x:.7};{:.7}", -y)),
+            NAMES,
         ),
-        (
-            "Cp,Y(mm),X(mm),s\n".to_owned()
-                + &table(|k, [x, y]| format!("0.{k},{y:.6},{x:.6},{k}")),
-            "the heading names",
-        ),
-        (
-            "Cp;Y [mm];X [mm]\n".to_owned() + &table(|k, [x, y]| format!("0.{k};{y:.6};{x:.6}")),
-            "the heading names",
-        ),
+        ("yu yl t x/c\n", stations(|x, y| format!("{y:.7} {:.7} 0.1 {x:.7}", -y)), NAMES),
+        ("x,y_lower,y_upper\n", stations(|x, y| format!("{x:.7},{:.7},{y:.7}", -y)), NAMES),
+        ("x,y,z\n", table(|_, [x, y]| format!("{x:.7},0.5,{y:.7}")), VARY),
+        ("x,y,z\n", table(|_, [x, y]| format!("2.0,{x:.7},{y:.7}")), VARY),
+        ("z;y;x;Cp\n", table(|k, [x, y]| format!("{y:.7};0.5;{x:.7};{k}")), VARY),
     ] {
-        assert_noted(&read(&text).notes[..1], noted);
+        assert_noted(&read([heading, &rows].concat()).notes[..1], noted);
     }
 }
 
+/// The headings have other words, two of three columns cross, and the abscissae of four columns differ; a point within
+/// brackets has one number.
 #[test]
-fn surfaces_side_by_side_are_joined_with_a_note() {
-    for (text, noted) in [
-        (stations(|x, y| format!("{x:.6} {y:.6} {:.6}", -y)), "second and third column"),
-        (stations(|x, y| format!("{x:.6},{:.6},{y:.6}", -y)), "second and third column"),
-        (stations(|x, y| format!("{x:.6},{y:.6},{x:.6},{:.6}", -y)), "four columns"),
+fn ambiguous_columns_and_broken_points_are_refused() {
+    let five = || table(|k, [x, y]| format!("{x:.7} {y:.7} 0.2 7.{k} 8.{k}"));
+    let broken =
+        table(|k, [x, y]| if k == 7 { format!("[{x:.7}],") } else { format!("[{x:.7}, {y:.7}],") });
+    for (text, part) in [
+        ("x y\n".to_owned() + &five(), "5 numbers in a line"),
+        ("a b c d e\n".to_owned() + &five(), "5 numbers in a line"),
+        ("x p q r s\n".to_owned() + &five(), "5 numbers in a line"),
         (
-            "x_upper;y_upper;x_lower;y_lower\n".to_owned()
-                + &stations(|x, y| format!("{x:.6};{y:.6};{x:.6};{:.6}", -y)),
-            "the heading names",
+            stations(|x, y| format!("{x:.7} {y:.7} {:.7}", 1.5 * y * (1.0 - 2.0 * x))),
+            "3 numbers in a line",
         ),
-        (
-            "yu yl t x/c\n".to_owned() + &stations(|x, y| format!("{y:.6} {:.6} 0.1 {x:.6}", -y)),
-            "the heading names",
-        ),
-        (
-            "x,y_lower,y_upper\n".to_owned() + &stations(|x, y| format!("{x:.6},{:.6},{y:.6}", -y)),
-            "the heading names",
-        ),
-    ] {
-        assert_noted(&read(&text).notes[..1], noted);
-    }
-}
-
-/// The headings have other words, two of three columns cross, and the abscissae of four columns differ.
-#[test]
-fn ambiguous_columns_are_refused() {
-    let five = || table(|k, [x, y]| format!("{x:.6} {y:.6} 0.2 7.{k} 8.{k}"));
-    for (text, found) in [
-        ("x y\n".to_owned() + &five(), 5),
-        ("a b c d e\n".to_owned() + &five(), 5),
-        ("x p q r s\n".to_owned() + &five(), 5),
-        (stations(|x, y| format!("{x:.6} {y:.6} {:.6}", 1.5 * y * (1.0 - 2.0 * x))), 3),
-        (stations(|x, y| format!("{x:.6} {y:.6} {:.6} {:.6}", 5.0 + x, -y)), 4),
+        (stations(|x, y| format!("{x:.7} {y:.7} {:.7} {:.7}", 5.0 + x, -y)), "4 numbers in a line"),
+        (format!("[{broken}]"), ":8: `0.1250000]` is not a point"),
     ] {
         let message = airfoil_from_file(file(&text).path()).unwrap_err().to_string();
 
-        assert!(message.contains(&format!("{found} numbers in a line")), "{message}\n{text}");
+        assert!(message.contains(part), "{message}\n{text}");
     }
 }
 
 #[test]
 fn a_plotters_table_is_read_up_to_its_camber_line() {
-    let points = table(|_, [x, y]| format!("{:.4},{:.4}", 100.0 * x, 100.0 * y));
+    let points = table(|_, [x, y]| format!("{:.5},{:.5}", 100.0 * x, 100.0 * y));
     let text = format!(
         "Name,SIMPLE\nChord(mm),100\nRadius(mm),0\n\nAirfoil surface,\nX(mm),Y(mm)\n{points}\n\
          Camber line,\nX(mm),Y(mm)\n0,0\n50,0\n100,0\n\nChord line,\nX(mm),Y(mm)\n0,0\n100,0\n"
@@ -186,20 +171,20 @@ fn points_within_brackets_are_read_in_whatever_language() {
     let joined = |write: &dyn Fn([f64; 2]) -> String| {
         contour().iter().map(|&p| write(p)).collect::<Vec<_>>().join(", ")
     };
-    let list = |c: usize| joined(&|p| format!("{:.6}", p[c]));
+    let list = |c: usize| joined(&|p| format!("{:.7}", p[c]));
     let (x, y) = (list(0), list(1));
     let lines = |write: &dyn Fn([f64; 2]) -> String| {
         contour().iter().map(|&p| write(p)).collect::<Vec<_>>().join("\n")
     };
-    let items = |c: usize| lines(&|p| format!("  - {:.6}", p[c]));
+    let items = |c: usize| lines(&|p| format!("  - {:.7}", p[c]));
     for text in [
         format!("airfoil:\n  name: n\n  coordinates:\n   x:\n{}\n   y:\n{}\n", items(0), items(1)),
-        lines(&|[x, y]| format!("- - {x:.6}\n  - {y:.6}")),
-        format!("points:\n{}\nchord: 1.0", lines(&|[x, y]| format!("  - - {x:.6}\n    - {y:.6}"))),
-        format!("coords = [{}];", lines(&|[x, y]| format!("{x:.6} {y:.6};"))),
+        lines(&|[x, y]| format!("- - {x:.7}\n  - {y:.7}")),
+        format!("points:\n{}\nchord: 1.0", lines(&|[x, y]| format!("  - - {x:.7}\n    - {y:.7}"))),
+        format!("coords = [{}];", lines(&|[x, y]| format!("{x:.7} {y:.7};"))),
         format!(
             "A = [\n{}\n];\nplot(A(:,1), A(:,2))",
-            lines(&|[x, y]| format!("  {x:.6}  {y:.6}"))
+            lines(&|[x, y]| format!("  {x:.7}  {y:.7}"))
         ),
         format!("x = [{}]';\ny = [{}]';", list(0).replace(", ", "; "), list(1).replace(", ", "; ")),
         format!("double x[17] = {{{x}}};\ndouble y[17] = {{{y}}};\n"),
@@ -207,15 +192,15 @@ fn points_within_brackets_are_read_in_whatever_language() {
         format!("{{\"chord\": [1.5], \"y\": [{y}],\n \"x\": [{x}]}}"),
         format!(
             "{{\"points\": [{}]}}",
-            joined(&|[x, y]| format!("{{\"x\": {x:.6}, \"y\": {y:.6}}}"))
+            joined(&|[x, y]| format!("{{\"x\": {x:.7}, \"y\": {y:.7}}}"))
         ),
-        format!("{{\"outline\": [{}]}}", joined(&|[x, y]| format!("[\n  {x:.6},\n  {y:.6}\n]"))),
+        format!("{{\"outline\": [{}]}}", joined(&|[x, y]| format!("[\n  {x:.7},\n  {y:.7}\n]"))),
         format!(
             "static const float foil[17][2] = {{{}}};",
-            joined(&|[x, y]| format!("{{{x:.6}f, {y:.6}f}}"))
+            joined(&|[x, y]| format!("{{{x:.7}f, {y:.7}f}}"))
         ),
-        format!("points = [{}]", joined(&|[x, y]| format!("({x:.6}, {y:.6})"))),
-        table(|k, [x, y]| format!("Point({k}) = {{{x:.6}, {y:.6}, 0, lc}};"))
+        format!("points = [{}]", joined(&|[x, y]| format!("({x:.7}, {y:.7})"))),
+        table(|k, [x, y]| format!("Point({k}) = {{{x:.7}, {y:.7}, 0, lc}};"))
             + &(1..17).fold(String::new(), |mut text, k| {
                 let _ = writeln!(text, "Line({k}) = {{{k}, {}}};", k + 1);
                 text
@@ -227,20 +212,10 @@ fn points_within_brackets_are_read_in_whatever_language() {
     }
 }
 
-#[test]
-fn an_invalid_point_within_brackets_is_refused_with_its_line() {
-    let text =
-        table(|k, [x, y]| if k == 7 { format!("[{x:.6}],") } else { format!("[{x:.6}, {y:.6}],") });
-
-    let message = airfoil_from_file(file(format!("[{text}]")).path()).unwrap_err().to_string();
-
-    assert!(message.contains(":8: `0.125000]` is not a point"), "{message}");
-}
-
 /// With a byte order mark, in both byte orders, and without one.
 #[test]
 fn text_of_two_bytes_a_letter_is_read() {
-    let text = table(|_, [x, y]| format!("{x:.6} {y:.6}"));
+    let text = table(|_, [x, y]| format!("{x:.7} {y:.7}"));
     let units = |mark: &str| [mark, &text].concat().encode_utf16().collect::<Vec<u16>>();
     for bytes in [
         units("\u{feff}").iter().flat_map(|unit| unit.to_le_bytes()).collect::<Vec<u8>>(),
@@ -254,7 +229,7 @@ fn text_of_two_bytes_a_letter_is_read() {
 
 #[test]
 fn lines_that_count_the_points_are_skipped_with_a_note() {
-    let points = table(|_, [x, y]| format!("{x:.6} {y:.6}"));
+    let points = table(|_, [x, y]| format!("{x:.7} {y:.7}"));
     let extents = read(format!("SIMPLE\n -2.0 3.0 -2.5 3.5\n{points}"));
     assert!(extents.notes[0].starts_with("Line 2 holds grid extents"), "{:?}", extents.notes);
     for (above, noted) in [
@@ -266,18 +241,6 @@ fn lines_that_count_the_points_are_skipped_with_a_note() {
         let airfoil = read([above, &points].concat());
 
         assert_eq!(airfoil.notes, [noted], "{above}");
-    }
-}
-
-/// Three coordinates have names, and one of them is constant.
-#[test]
-fn the_coordinates_that_vary_are_taken() {
-    for text in [
-        "x,y,z\n".to_owned() + &table(|_, [x, y]| format!("{x:.6},0.5,{y:.6}")),
-        "x,y,z\n".to_owned() + &table(|_, [x, y]| format!("2.0,{x:.6},{y:.6}")),
-        "z;y;x;Cp\n".to_owned() + &table(|k, [x, y]| format!("{y:.6};0.5;{x:.6};{k}")),
-    ] {
-        assert!(read(&text).notes[0].contains("coordinates that vary"), "{text}");
     }
 }
 

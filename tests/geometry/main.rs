@@ -25,7 +25,7 @@ use std::path::PathBuf;
 use gridgen::geometry::{
     Airfoil, AlongWall, BaseCells, BoundaryPoints, CubicSpline, SurfaceSettings, TrailingEdge,
 };
-use support::vectors::{distance, less, turn};
+use support::vectors::{less, turn};
 
 /// Path of a data file of these tests.
 fn data(name: &str) -> PathBuf {
@@ -43,11 +43,6 @@ fn file(bytes: impl AsRef<[u8]>) -> tempfile::NamedTempFile {
 #[track_caller]
 fn assert_noted(notes: &[String], part: &str) {
     assert!(notes.iter().any(|note| note.contains(part)), "`{part}` is not in {notes:?}");
-}
-
-/// Lengths of the cells of a wall.
-fn lengths(wall: &BoundaryPoints) -> Vec<f64> {
-    wall.line.windows(2).map(|ends| distance(ends[0], ends[1])).collect()
 }
 
 /// Turn at each point of a closed wall, radians; positive to the left.

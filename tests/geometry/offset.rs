@@ -7,18 +7,8 @@ use support::walls::distance_from;
 /// A unit square with a notch of this width and depth in its upper side.
 fn notched(wide: f64, deep: f64) -> Vec<[f64; 2]> {
     let (a, b) = (0.5 - 0.5 * wide, 0.5 + 0.5 * wide);
-    let bottom = 1.0 - deep;
-    vec![
-        [0.0, 0.0],
-        [0.0, 1.0],
-        [a, 1.0],
-        [a, bottom],
-        [b, bottom],
-        [b, 1.0],
-        [1.0, 1.0],
-        [1.0, 0.0],
-        [0.0, 0.0],
-    ]
+    let notch = [[a, 1.0], [a, 1.0 - deep], [b, 1.0 - deep], [b, 1.0]];
+    [&[[0.0, 0.0], [0.0, 1.0]][..], &notch, &[[1.0, 1.0], [1.0, 0.0], [0.0, 0.0]]].concat()
 }
 
 fn circle(radius: f64, count: usize) -> Vec<[f64; 2]> {

@@ -31,7 +31,7 @@ fn rows(points: &[[f64; 2]]) -> String {
 
 /// Reads a section, asserts that its points equal those expected to the seven decimals of the text.
 #[track_caller]
-fn read(text: impl AsRef<[u8]>, expected: &[[f64; 2]]) -> Airfoil {
+pub(super) fn read(text: impl AsRef<[u8]>, expected: &[[f64; 2]]) -> Airfoil {
     let airfoil = airfoil_from_file(file(text).path()).unwrap();
     assert_eq!(airfoil.points.len(), expected.len(), "{airfoil:?}");
     for (a, b) in airfoil.points.iter().zip(expected) {

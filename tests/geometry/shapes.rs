@@ -8,9 +8,9 @@ use gridgen::geometry::{
     contour_from_file, distribute_closed, set_edge_thickness, turn_about,
 };
 
-use support::vectors::{distance, largest_growth};
+use support::vectors::{distance, largest_growth, lengths};
 
-use super::{file, lengths, turns};
+use super::{file, turns};
 
 /// The proportions of DLR-F6, metres.
 const F6: WingBody = WingBody {
@@ -51,7 +51,7 @@ fn a_wing_body_section_has_the_extent_of_its_lengths() {
 fn the_wall_of_a_wing_body_section_keeps_the_turn_and_clusters_where_it_bends() {
     let wall = distribute_closed(&F6.contour().unwrap(), 385, 10.0).unwrap();
 
-    let (turns, lengths) = (turns(&wall), lengths(&wall));
+    let (turns, lengths) = (turns(&wall), lengths(&wall.line));
     assert!((turns.iter().sum::<f64>() + TAU).abs() < 1e-9);
     let most = turns.iter().fold(0.0, |a: f64, b| a.max(-b)).to_degrees();
     assert!(most <= 10.0, "{most}");

@@ -22,6 +22,11 @@ pub fn twisted(wall: &[[f64; 2]], degrees: f64) -> Vec<[f64; 2]> {
     wall.iter().map(turn).collect()
 }
 
+/// Distances from each point to the next.
+pub fn lengths(line: &[[f64; 2]]) -> Vec<f64> {
+    line.windows(2).map(|ends| distance(ends[0], ends[1])).collect()
+}
+
 pub fn largest_growth(lengths: &[f64]) -> f64 {
     lengths.windows(2).map(|w| (w[1] / w[0]).max(w[0] / w[1])).fold(1.0, f64::max)
 }
