@@ -84,12 +84,14 @@ fn the_default_makes_no_fewer_files_valid_than_an_o_grid() {
             make(&Case::from_toml(&text, Path::new("wing.toml"), &[]).unwrap())
         };
 
-        let [o, default] = ["topology = \"O\"\n", ""].map(made);
-
-        if o.is_ok_and(|made| made.is_good()) {
-            let default = default.unwrap();
-            assert!(default.is_good(), "{}: {}", path.display(), default.verdict);
-            shapes[usize::from(matches!(default.grid.topology, Topology::C { .. }))] += 1;
+        match made("") {
+            Ok(default) if default.is_good() => {
+                shapes[usize::from(matches!(default.grid.topology, Topology::C { .. }))] += 1;
+            }
+            default => {
+                let o = made("topology = \"O\"\n").is_ok_and(|made| made.is_good());
+                assert!(!o, "{}: {:?}", path.display(), default.map(|made| made.verdict));
+            }
         }
     }
     assert!(shapes[0] >= 3 && shapes[1] >= 5, "{shapes:?}");
@@ -149,7 +151,8 @@ fn a_long_wedge_is_in_the_report_and_a_finding() {
         [(cut_off("0012", 0.95), true), ("naca = \"0012\"\nedge_thickness = 0.001".into(), false)]
     {
         let geometry = geometry + "\ntrailing_edge = \"wedge\"";
-        let case = c_grid(&geometry, "ni = 129\nnj = 49\nfirst_cell = 1e-4");
+        let mut case = c_grid(&geometry, "ni = 129\nnj = 49\nfirst_cell = 1e-4");
+        case.output.pictures = false;
         let folder = tempfile::tempdir().unwrap();
         let options = |strict| {
             let mut options = RunOptions::new(folder.path().to_path_buf());
@@ -361,7 +364,7 @@ fn nasas_family_is_defined_as_nasa_does() {
 
 #[test]
 fn nasas_grid_is_made_in_seven_sizes_nested_bit_for_bit() {
-    let case = shipped("tmr-naca0012.toml", &[]);
+    let case = shipped("tmr-naca0012.toml", &[("output.formats", "vts")]);
 
     let Family { made, folder } = family(&case, 7).unwrap();
 

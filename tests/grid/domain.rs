@@ -70,7 +70,8 @@ fn assert_boxed(
     made
 }
 
-const TUNNEL: &str = "topology = \"C\"\nni = 193\nwake = 32\ngrowth = 1.2";
+const TUNNEL: &str = "topology = \"C\"\nni = 145\nwake = 24\ngrowth = 1.25";
+const GROUND: &str = "topology = \"C\"\nni = 193\nwake = 32\ngrowth = 1.2";
 
 /// A tunnel of this half height that ends here.
 fn tunnel(half: f64, end: f64) -> [f64; 4] {
@@ -108,8 +109,8 @@ fn flaps_bases_and_other_topologies_fit_a_box_with_walls_or_without() {
     let (near, wide) = ([-0.7, 4.0, -0.5, 0.5], [-1.7, 3.0, -1.5, 1.5]);
     let flap = "naca = \"2412\"\nangle = 5\nflap = { hinge = 0.75, angle = 20 }";
     let base = "naca = \"0012\"\nangle = 10\nedge_thickness = 0.02";
-    let c = "topology = \"C\"\nni = 257\nwake = 64";
-    let o = "topology = \"O\"\nni = 257";
+    let c = "topology = \"C\"\nni = 145\nwake = 36";
+    let o = "topology = \"O\"\nni = 145";
     let circle = ("ellipse = { thickness = 1.0 }", o, [-1.5, 6.5, -2.0, 2.1]);
     let all: &[&str] = &["floor", "roof", "inlet", "outlet"];
     for ((geometry, grid, bounds), walls) in [
@@ -125,7 +126,7 @@ fn flaps_bases_and_other_topologies_fit_a_box_with_walls_or_without() {
         (("naca = \"0012\"", o, [-2.0, 3.0, -2.0, 2.0]), all),
         (circle, &all[..2]),
     ] {
-        let (nj, most, mean) = if walls.is_empty() { (65, 8.0, 0.15) } else { (97, 10.0, 0.16) };
+        let (nj, most, mean) = if walls.is_empty() { (49, 8.0, 0.15) } else { (65, 10.0, 0.16) };
         let grid = format!("{grid}\nnj = {nj}");
         assert_boxed((geometry, &grid, bounds), (walls, [1e-4; 2]), ([most, 12.0], mean));
     }
@@ -143,7 +144,7 @@ fn a_section_above_the_ground_has_a_grid() {
                 let geometry = format!("naca = \"{section}\"\nangle = {angle}");
                 let what = format!("{section}, {angle} degrees, gap {gap}, {walls:?}");
 
-                let boxed = (&*geometry, TUNNEL, bounds);
+                let boxed = (&*geometry, GROUND, bounds);
                 let made = assert_boxed(boxed, (walls, [first; 2]), ([most, 17.0], skewness));
 
                 assert!(made.quality.p99_skewness <= 0.87, "{what}");
@@ -159,12 +160,12 @@ fn a_section_above_the_ground_has_a_grid() {
 #[test]
 fn tunnels_around_a_base_have_grids_down_to_the_thinnest_first_cells() {
     for (section, angle, half, points, first) in [
-        ("0012", 0, 1.5, [257, 137], 1e-6),
-        ("0012", 10, 5.0, [257, 153], 1e-6),
-        ("4412", 20, 0.5, [257, 121], 1e-6),
-        ("0012", 10, 1.5, [385, 137], 1e-5),
-        ("0012", 0, 1.5, [257, 137], 3e-6),
-        ("4412", 10, 1.5, [257, 65], 1e-4),
+        ("0012", 0, 1.5, [193, 97], 1e-6),
+        ("0012", 10, 5.0, [193, 105], 1e-6),
+        ("4412", 20, 0.5, [193, 85], 1e-6),
+        ("0012", 10, 1.5, [289, 97], 1e-5),
+        ("0012", 0, 1.5, [193, 97], 3e-6),
+        ("4412", 10, 1.5, [193, 49], 1e-4),
     ] {
         let geometry = format!("naca = \"{section}\"\nangle = {angle}\nedge_thickness = 0.02");
         let [ni, nj] = points;
@@ -216,8 +217,8 @@ fn floor_and_roof_may_be_curves() {
     let narrower = |x: f64| 0.9 - 0.25 * step(x);
     let flat = |y: f64| move |_: f64| y;
     let bounds = [-0.8, 4.0, -0.6, 0.9];
-    let c = "topology = \"C\"\nni = 257\nwake = 48\nnj = 81\nfirst_cell = 1e-4";
-    let o = "topology = \"O\"\nni = 257\nnj = 81\nfirst_cell = 1e-4";
+    let c = "topology = \"C\"\nni = 145\nwake = 28\nnj = 49\nfirst_cell = 1e-4";
+    let o = "topology = \"O\"\nni = 145\nnj = 49\nfirst_cell = 1e-4";
     let cases: [(&str, [f64; 4], Height, Height, &str); 4] = [
         (c, bounds, Box::new(bump), Box::new(flat(0.9)), "floor"),
         (c, bounds, Box::new(bump), Box::new(narrower), "floor roof"),
@@ -268,7 +269,8 @@ fn floor_and_roof_may_be_curves() {
 
 #[test]
 fn the_hint_after_a_failure_in_a_box_helps() {
-    let narrow = "ni = 193\nwake = 32\ngrowth = 1.2\nfirst_cell = 1e-5\ntopology = \"C\"\n[quality]\nretry = false\n[domain]";
+    let narrow = "topology = \"C\"\nni = 129\nwake = 24\ngrowth = 1.25\nfirst_cell = 1e-4\n[quality]\nretry = false\n\
+                  [domain]";
     let hint = "an inlet as far ahead as floor and roof are";
     for section in ["naca = \"0012\"", "naca = \"4412\"\nangle = 3\nedge_thickness = 0.01"] {
         let [fails, helps] =
@@ -319,13 +321,11 @@ fn a_seam_between_a_wall_and_a_slip_side_is_one_line() {
 
 #[test]
 fn a_family_keeps_the_corners_of_a_box() {
-    let case = shipped("tunnel.toml", &[("output.formats", "plot3d")]);
+    let size = [("grid.ni", "161"), ("grid.nj", "49"), ("grid.wake", "32")];
+    let case = shipped("tunnel.toml", &[&size[..], &[("output.formats", "plot3d")]].concat());
     let Family { folder, made } = family(&case, 3).unwrap();
 
-    let coarse = read(
-        &folder,
-        &format!("{}x{}/mesh.p3d", (made.grid.ni - 1) / 4 + 1, (made.grid.nj - 1) / 4 + 1),
-    );
+    let coarse = read(&folder, "41x13/mesh.p3d");
 
     let corner = [made.grid.point(0, made.grid.nj - 1)[0], -1.0];
     assert_eq!(coarse.point(0, coarse.nj - 1), corner);

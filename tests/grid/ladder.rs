@@ -134,7 +134,7 @@ fn no_number_is_beyond_every_limit() {
 /// A wake of few cells, which grow by 1.4 from one to the next, is marched with more smoothing.
 #[test]
 fn a_short_wake_of_a_c_grid_needs_no_second_try() {
-    let text = "[geometry]\nnaca = \"0012\"\n[grid]\ntopology = \"C\"\nni = 513\nnj = 257\nwake = 32\n\
+    let text = "[geometry]\nnaca = \"0012\"\n[grid]\ntopology = \"C\"\nni = 257\nnj = 129\nwake = 24\n\
                 first_cell = 1e-4\n[output]\npictures = false\nformats = [\"vts\"]\n";
     let outcome = family(&case(text), 1).unwrap().made;
 

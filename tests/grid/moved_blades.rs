@@ -262,13 +262,13 @@ pub(super) fn assert_stored(reference: &Reference, bent: impl Fn(&[[f64; 2]]) ->
 
 #[test]
 fn the_problem_of_a_cascade_is_a_reference() {
-    assert_problem("compressor.toml", &MADE, 4);
+    assert_problem(&MADE, 4);
 }
 
 /// Asserts that a problem alone gives the reference that its grid gives, up to the tolerance of the solve.
 #[track_caller]
-pub(super) fn assert_problem(name: &str, made: &GridResult, count: usize) {
-    let problem = settings(name).settle().unwrap();
+pub(super) fn assert_problem(made: &GridResult, count: usize) {
+    let problem = made.case.settle().unwrap();
 
     let reference = problem.reference(&CpuBackend).unwrap();
 

@@ -54,7 +54,7 @@ fn cells_grow_as_asked_in_place_of_nj() {
 #[test]
 fn layers_near_the_wall_have_their_growth_and_pass_to_the_others_without_a_jump() {
     for section in SECTIONS {
-        let keys = format!("{section}ni = 129\nlayers = {{ count = 30, growth = 1.15 }}\n");
+        let keys = format!("{section}ni = 97\nlayers = {{ count = 30, growth = 1.15 }}\n");
 
         let made = made(&keys);
 
@@ -110,12 +110,13 @@ type Remedy = (&'static str, &'static str, &'static [(&'static str, &'static str
 
 const REMEDIES: [Remedy; 6] = [
     (
-        "naca = \"0012\"\nedge_thickness = 0.02\n[grid]\ntopology = \"C\"\ntrailing_edge_spacing = 1e-3\n",
+        "naca = \"0012\"\nedge_thickness = 0.02\n[grid]\ntopology = \"C\"\nni = 193\nnj = 65\n\
+         trailing_edge_spacing = 1e-3\n",
         "trailing_edge_spacing = 1e-3\n->",
         &[("i", "grid.trailing_edge_spacing: leave it out", 0.02)],
     ),
     (
-        "naca = \"0012\"\nedge_thickness = 0.02\n[grid]\ntrailing_edge_spacing = 1e-5\n",
+        "naca = \"0012\"\nedge_thickness = 0.02\n[grid]\nni = 193\nnj = 65\ntrailing_edge_spacing = 1e-5\n",
         "trailing_edge_spacing = 1e-5\n->",
         &[("i", "grid.trailing_edge_spacing: leave it out", 0.05)],
     ),
@@ -125,12 +126,12 @@ const REMEDIES: [Remedy; 6] = [
         &[("i", TWICE, 0.85), ("j", TWICE, 0.95)],
     ),
     (
-        "naca = \"2412\"\n[grid]\ntopology = \"C\"\nni = 33\n",
+        "naca = \"2412\"\n[grid]\ntopology = \"C\"\nnj = 65\nni = 33\n",
         "ni = 33->ni = 65",
         &[("i", "grid.ni: more points lessen it", 0.6)],
     ),
     (
-        "ellipse = { thickness = 1.0 }\n[grid]\nni = 129\nnj = 65\nfirst_cell = 1e-3\n\
+        "ellipse = { thickness = 1.0 }\n[grid]\nni = 97\nnj = 65\nfirst_cell = 1e-3\n\
          [domain]\nbox = [-2.0, 4.0, -2.0, 2.1]\n",
         "nj = 65->nj = 129",
         &[("j", MORE_LAYERS, 0.9)],
@@ -143,7 +144,7 @@ const REMEDIES: [Remedy; 6] = [
     ),
 ];
 
-const EDGE: &str = "naca = \"2412\"\n[grid]\ntopology = \"O\"\nni = 193\nnj = 97\nfar_field = 30\n\
+const EDGE: &str = "naca = \"2412\"\n[grid]\ntopology = \"O\"\nni = 129\nnj = 65\nfar_field = 30\n\
                     first_cell = 2.5e-3\ntrailing_edge_spacing = 2.5e-3\n";
 const TWICE: &str = "grid.trailing_edge_spacing: 5.0e-3, twice the height of the first cell";
 const MORE_LAYERS: &str = "grid.nj: more layers lessen it, which is largest beside corners";
@@ -185,7 +186,7 @@ fn height(grid: &Grid, i: usize) -> f64 {
 fn first_cells_vary_tenfold_along_the_wall_as_asked() {
     for section in SECTIONS {
         let keys = "first_cell = [[0.0, 1e-5], [0.5, 1e-4], [1, 1e-5]]\n";
-        let made = made(&format!("{section}ni = 193\nnj = 97\n{keys}"));
+        let made = made(&format!("{section}ni = 129\nnj = 65\n{keys}"));
 
         let (grid, chord) = (&made.grid, |share: f64| 1e-5 * 10_f64.powf(share));
         let x: Vec<f64> = grid.topology.wall(grid.ni).map(|i| grid.x[i]).collect();
@@ -212,7 +213,7 @@ fn first_cells_vary_tenfold_along_the_wall_as_asked() {
 fn each_surface_and_each_point_has_the_height_that_it_is_given() {
     let blunt = "[geometry]\nnaca = \"0012\"\ntrailing_edge = \"blunt\"\n[grid]\n";
     for section in [SECTIONS[0], SECTIONS[1], blunt] {
-        let size = format!("{section}ni = 193\nnj = 97\n");
+        let size = format!("{section}ni = 129\nnj = 65\n");
         let surfaces = "{ upper = [[0, 1e-5], [1, 3e-5]], lower = [[0.0, 2e-5]] }";
 
         let by_surface = made(&format!("{size}first_cell = {surfaces}\n"));
@@ -272,7 +273,7 @@ fn lines_rise_along_the_wake_without_waves() {
     ] {
         for (first, outflow, far_field) in [(1e-4, 1e-2, 15), (1e-6, 1e-2, 15), (1e-5, 1e-3, 500)] {
             let made = made(&format!(
-                "[geometry]\n{section}\n[grid]\ntopology = \"C\"\nni = 257\nnj = 97\nwake = 56\nfirst_cell = {first}\n\
+                "[geometry]\n{section}\n[grid]\ntopology = \"C\"\nni = 193\nnj = 65\nwake = 42\nfirst_cell = {first}\n\
                  wake_first_cell = {outflow}\nfar_field = {far_field}\n"
             ));
 
@@ -298,42 +299,31 @@ fn combinations_of_these_keys_make_good_grids_or_name_a_key() {
     let (count, mut random) = (40, support::random::Random::new(5));
     let mut good = 0;
     for _ in 0..count {
-        let mut pick = |n: usize| (random.unit() * n as f64) as usize;
-        let section = SECTIONS[pick(SECTIONS.len())];
-        let first = ["1e-6", "1e-5", "2e-4", "1e-2"][pick(4)];
-        let parts = [
-            section.to_owned(),
-            format!("ni = {}\n", [65, 97, 129][pick(3)]),
-            ["", "", "growth = 1.15\n", "growth = 1.3\n", "nj = 33\n", "nj = 65\n"][pick(6)]
-                .to_owned(),
-            ["", "layers = { count = 20 }\n", "layers = { count = 12, growth = 1.05 }\n"][pick(3)]
-                .to_owned(),
-            match pick(4) {
-                0 => format!("first_cell = [[0.1, {first}], [0.6, 2e-5]]\n"),
-                1 => format!(
-                    "first_cell = {{ upper = [[0, 1e-5]], lower = [[0, {first}], [1, 3e-6]] }}\n"
-                ),
-                _ => format!("first_cell = {first}\n"),
-            },
-            ["", "wake_first_cell = 1e-4\n"][pick(2)].to_owned(),
-            [
-                "",
-                "",
-                "",
-                "clusters = [{ x = 0.6, spacing = 8e-3, surface = \"upper\" }]\n",
-                "max_spacing = 0.05\n",
-                "wall_growth = 1.3\n",
-                "points_upper = 45\n",
-                "wake_spacing = 0.5\n",
-            ][pick(8)]
-            .to_owned(),
-            ["", "far_field = 100\n"][pick(2)].to_owned(),
-            ["[quality]\n", "[quality]\nmax_growth = 1.4\n", "[quality]\nmax_growth = 1.2\n"]
-                [pick(3)]
-            .to_owned(),
-            "retry = false\n[output]\npictures = false\n".to_owned(),
+        let section = random.pick(&SECTIONS);
+        // One of the keys that bars separate.
+        let mut pick = |keys: &str| random.pick(&keys.split('|').collect::<Vec<_>>()).to_string();
+        let first = pick("1e-6|1e-5|2e-4|1e-2");
+        let text = [
+            (*section).to_owned(),
+            pick("ni = 65|ni = 97|ni = 129"),
+            pick("||growth = 1.15|growth = 1.3|nj = 33|nj = 65"),
+            pick("|layers = { count = 20 }|layers = { count = 12, growth = 1.05 }"),
+            "first_cell = ".to_owned()
+                + &pick(&format!(
+                    "[[0.1, {first}], [0.6, 2e-5]]|{{ upper = [[0, 1e-5]], lower = [[0, {first}], [1, 3e-6]] }}|\
+                     {first}|{first}"
+                )),
+            pick("|wake_first_cell = 1e-4"),
+            pick(
+                "|||clusters = [{ x = 0.6, spacing = 8e-3, surface = \"upper\" }]|max_spacing = 0.05|wall_growth = 1.3|\
+                 points_upper = 45|wake_spacing = 0.5",
+            ),
+            pick("|far_field = 100"),
+            "[quality]\nretry = false".to_owned(),
+            pick("|max_growth = 1.4|max_growth = 1.2"),
+            "[output]\npictures = false\n".to_owned(),
         ];
-        let text = parts.concat();
+        let text = text.join("\n");
 
         let resolved = Case::from_toml(&text, std::path::Path::new("wing.toml"), &[]);
         let made = resolved.map_err(Error::from).and_then(|case| make(&case));
