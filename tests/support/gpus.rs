@@ -92,8 +92,8 @@ pub fn runs_come_one_after_another(sums: usize, values: usize) {
     assert_eq!(most.into_inner(), 1);
 }
 
-/// Every byte of large downloads arrives, of those by the driver (the first 256 MiB) and of those in pieces of a mebibyte
-/// by several threads. Returns the buffer and its values.
+/// Every byte of large downloads arrives, of those by the driver (the first 256 MiB) and of those in pieces of a
+/// mebibyte by several threads. Returns the buffer and its values.
 pub fn large_downloads_bring_every_byte(device: &Arc<dyn Device>) -> (Buffer<u8>, Vec<u8>) {
     // Pieces differ.
     let values: Vec<u8> =

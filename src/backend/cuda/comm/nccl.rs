@@ -243,7 +243,7 @@ impl Drop for NcclCommunicator {
 impl Communicator for Arc<NcclCommunicator> {
     fn all_gather(&self, from: Address, to: Address, bytes: usize) -> Result<()> {
         self.device.bind()?;
-        let (stream, from, to) = (self.device.main_stream(), pointer(from), pointer(to));
+        let (stream, from, to) = (self.device.stream.cu_stream(), pointer(from), pointer(to));
         self.call(|nccl, handle| {
             // SAFETY: the handle is valid until it is released; stream and memory are the device's.
             nccl.check(unsafe { (nccl.gather)(from, to, bytes, BYTES, handle, stream) })

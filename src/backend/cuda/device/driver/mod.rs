@@ -62,7 +62,8 @@ pub struct DriverDevice {
     read_backs: ReadBacks,
     uploads: SmallUploads,
     staging: Mutex<StagedDownloads>,
-    stream: Arc<CudaStream>,
+    /// The main stream, to which libraries add work.
+    pub(crate) stream: Arc<CudaStream>,
     gpu: Arc<OpenGpu>,
     // Released last.
     closing: Option<RwLockReadGuard<'static, ()>>,
@@ -134,15 +135,10 @@ impl DriverDevice {
         }
     }
 
-    /// The main stream, for libraries that add work to it.
-    pub(crate) fn main_stream(&self) -> sys::CUstream {
-        self.stream.cu_stream()
-    }
-
     /// Whether all work of the stream is done.
     pub(crate) fn is_done(&self) -> Result<bool> {
         // SAFETY: the stream lives as long as the borrow.
-        match unsafe { sys::cuStreamQuery(self.main_stream()) } {
+        match unsafe { sys::cuStreamQuery(self.stream.cu_stream()) } {
             sys::CUresult::CUDA_ERROR_NOT_READY => Ok(false),
             code => code.result().map(|()| true).map_err(self.info.failed("a kernel")),
         }
