@@ -202,8 +202,12 @@ fn write_solution(
     let identity = identity(&result.case)?;
     Ok(output.fill(|folder| {
         let mut made = Vec::new();
-        if let (Some(step), Some(system)) = (options.export_jacobian, &result.system) {
-            made.extend(write_system(folder, step, system)?);
+        if let (Some(step), Some(LinearSystem { a, b })) = (options.export_jacobian, &result.system)
+        {
+            let [matrix, right] = system_names(step).map(|name| folder.join(name));
+            write_matrix(&matrix, a)?;
+            write_columns(&right, &[b])?;
+            made.extend([matrix, right]);
         }
         if let Some(reference) = reference {
             let path = folder.join(files::REFERENCE_FILE);
@@ -342,19 +346,6 @@ fn blocks_of(result: &GridResult) -> Vec<BlockReport> {
         linear_iterations: block.linear_iterations,
     });
     blocks.collect()
-}
-
-/// Writes A and b of the linear system of a Newton step into a folder; returns the files.
-fn write_system(
-    folder: &Path,
-    step: usize,
-    LinearSystem { a, b }: &LinearSystem,
-) -> Result<Vec<PathBuf>, IoError> {
-    let files = system_names(step).map(|name| folder.join(name));
-    let [matrix, right] = &files;
-    write_matrix(matrix, a)?;
-    write_columns(right, &[b])?;
-    Ok(files.to_vec())
 }
 
 /// The objections of OpenFOAM's `checkMesh` to the mesh that a case asks for, one sentence each with what
