@@ -155,11 +155,9 @@ fn grids_move_on_the_gpus_that_are_named() {
     };
     let expected = derived("--backend cpu", "cpu.npy");
 
-    for devices in ["1", "0,1"] {
-        let off = apart(&derived(&format!("--devices {devices}"), "m.npy"), &expected);
-        assert!(off < 1e-8, "{devices}: {off:e}");
-    }
-    let said = run("--devices 0,1", "m.vts").succeeds();
+    let off = apart(&derived("--devices 0,1", "m.npy"), &expected);
+    assert!(off < 1e-8, "{off:e}");
+    let said = run("--devices 1", "m.vts").succeeds();
     has(&said, &["moved         in one go: ", "folded cells  0\n"]);
     for (how, code, said) in [
         ("--devices 0,0", 2, "--devices names device 0 twice"),
