@@ -4,7 +4,7 @@ use plotters::prelude::{BitMapBackend, DrawingBackend};
 use plotters_backend::{BackendColor, BackendCoord, BackendStyle, DrawingErrorKind, rasterizer};
 
 /// Some rows of a bitmap as a backend of the plotting library. Shapes have the coordinates of the whole bitmap; the strip
-/// takes the pixels that lie in its rows and skips lines that have none there; all other shapes are drawn by lines.
+/// takes the pixels that lie in its rows and skips shapes that have none there.
 pub(super) struct Strip<'a> {
     rows: BitMapBackend<'a>,
     top: i32,
@@ -18,6 +18,13 @@ impl<'a> Strip<'a> {
     pub(super) fn new(bytes: &'a mut [u8], [top, end]: [u32; 2], size: (u32, u32)) -> Self {
         let rows = BitMapBackend::with_buffer(bytes, (size.0, end - top));
         Self { rows, top: top.cast_signed(), size }
+    }
+
+    /// Whether the strip has a row from the lowest to the highest of these, or of the `beyond` rows on either side.
+    fn has(&self, rows: impl Iterator<Item = i32> + Clone, beyond: u32) -> bool {
+        let (low, high) = (rows.clone().min().unwrap_or(0), rows.max().unwrap_or(0));
+        let (beyond, height) = (beyond.cast_signed(), self.rows.get_size().1.cast_signed());
+        high.saturating_add(beyond) >= self.top && low.saturating_sub(beyond) < self.top + height
     }
 
     fn own(&self, (x, y): BackendCoord) -> BackendCoord {
@@ -46,10 +53,7 @@ impl DrawingBackend for Strip<'_> {
 
     fn draw_line<S: BackendStyle>(&mut self, a: BackendCoord, b: BackendCoord, style: &S) -> Drawn {
         // A smoothed line has pixels in the row after it, too.
-        let beyond = 1 + style.stroke_width().cast_signed();
-        let (low, high) = (a.1.min(b.1), a.1.max(b.1));
-        let end = self.top + self.rows.get_size().1.cast_signed();
-        if high.saturating_add(beyond) < self.top || low.saturating_sub(beyond) >= end {
+        if !self.has([a.1, b.1].into_iter(), 1 + style.stroke_width()) {
             return Ok(());
         }
         if a.0 == b.0 || a.1 == b.1 {
@@ -67,5 +71,32 @@ impl DrawingBackend for Strip<'_> {
         fill: bool,
     ) -> Drawn {
         self.rows.draw_rect(self.own(a), self.own(b), style, fill)
+    }
+
+    fn draw_circle<S: BackendStyle>(
+        &mut self,
+        centre: BackendCoord,
+        radius: u32,
+        style: &S,
+        fill: bool,
+    ) -> Drawn {
+        if self.has([centre.1].into_iter(), radius + 1 + style.stroke_width()) {
+            rasterizer::draw_circle(self, centre, radius, style, fill)
+        } else {
+            Ok(())
+        }
+    }
+
+    fn fill_polygon<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(
+        &mut self,
+        corners: I,
+        style: &S,
+    ) -> Drawn {
+        let corners: Vec<BackendCoord> = corners.into_iter().collect();
+        if self.has(corners.iter().map(|corner| corner.1), 1) {
+            rasterizer::fill_polygon(self, &corners, style)
+        } else {
+            Ok(())
+        }
     }
 }
