@@ -165,7 +165,7 @@ fn the_blocks_of_a_compressed_file_are_as_long_as_it_says() {
 }
 
 /// The appended arrays of a `.vts` file, by the offsets in its header.
-pub(super) fn read_appended(bytes: &[u8]) -> Vec<Vec<f64>> {
+fn read_appended(bytes: &[u8]) -> Vec<Vec<f64>> {
     let mark = bytes.windows(9).position(|w| w == b"\"raw\">\n  ").unwrap() + 9;
     let start = mark + bytes[mark..].iter().position(|&b| b == b'_').unwrap() + 1;
     let head = std::str::from_utf8(&bytes[..start]).unwrap();
