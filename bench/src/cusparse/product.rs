@@ -30,6 +30,24 @@ pub(crate) struct SparseProduct<T: Real> {
     session: Session,
 }
 
+/// A call of one of the functions of a product, with its last argument; scalars are on the host, which is the default.
+macro_rules! product {
+    ($product:ident, $function:ident, $last:expr) => {
+        $product.session.check(sys::$function(
+            $product.session.handle,
+            sys::cusparseOperation_t::CUSPARSE_OPERATION_NON_TRANSPOSE,
+            std::ptr::from_ref(&T::one()).cast(),
+            $product.matrix,
+            $product.vectors.x,
+            std::ptr::from_ref(&T::zero()).cast(),
+            $product.vectors.y,
+            data_type::<T>(),
+            $product.algorithm,
+            $last,
+        ))
+    };
+}
+
 impl<T: Real> SparseProduct<T> {
     /// A square matrix on `device`, for products of vectors of its size.
     pub(crate) fn new(
@@ -60,41 +78,12 @@ impl<T: Real> SparseProduct<T> {
 
     /// Allocates the work space of the product and lets cuSPARSE analyse the matrix.
     fn prepare(&mut self) -> Result<(), DeviceError> {
-        let (one, zero) = (T::one(), T::zero());
         let mut bytes = 0;
-        // SAFETY: the descriptors are valid; scalars are on the host, which is the default.
-        let status = unsafe {
-            sys::cusparseSpMV_bufferSize(
-                self.session.handle,
-                sys::cusparseOperation_t::CUSPARSE_OPERATION_NON_TRANSPOSE,
-                (&raw const one).cast(),
-                self.matrix,
-                self.vectors.x,
-                (&raw const zero).cast(),
-                self.vectors.y,
-                data_type::<T>(),
-                self.algorithm,
-                &raw mut bytes,
-            )
-        };
-        self.session.check(status)?;
+        // SAFETY: the descriptors are valid.
+        unsafe { product!(self, cusparseSpMV_bufferSize, &raw mut bytes) }?;
         self.work = Buffer::zeros(&self.session.device, bytes)?;
         // SAFETY: see above; the work space has the requested size.
-        let status = unsafe {
-            sys::cusparseSpMV_preprocess(
-                self.session.handle,
-                sys::cusparseOperation_t::CUSPARSE_OPERATION_NON_TRANSPOSE,
-                (&raw const one).cast(),
-                self.matrix,
-                self.vectors.x,
-                (&raw const zero).cast(),
-                self.vectors.y,
-                data_type::<T>(),
-                self.algorithm,
-                pointer(&self.work),
-            )
-        };
-        self.session.check(status)
+        unsafe { product!(self, cusparseSpMV_preprocess, pointer(&self.work)) }
     }
 
     /// y ← A x.
@@ -103,24 +92,9 @@ impl<T: Real> SparseProduct<T> {
         x: &CudaVector<T>,
         y: &mut CudaVector<T>,
     ) -> Result<(), DeviceError> {
-        let (one, zero) = (T::one(), T::zero());
         self.vectors.set(&self.session, x, y)?;
         // SAFETY: the descriptors are valid, and the vectors have as many values as rows.
-        let status = unsafe {
-            sys::cusparseSpMV(
-                self.session.handle,
-                sys::cusparseOperation_t::CUSPARSE_OPERATION_NON_TRANSPOSE,
-                (&raw const one).cast(),
-                self.matrix,
-                self.vectors.x,
-                (&raw const zero).cast(),
-                self.vectors.y,
-                data_type::<T>(),
-                self.algorithm,
-                pointer(&self.work),
-            )
-        };
-        self.session.check(status)
+        unsafe { product!(self, cusparseSpMV, pointer(&self.work)) }
     }
 }
 

@@ -26,6 +26,24 @@ pub(crate) struct TriangularSolve<T: Real> {
     session: Session,
 }
 
+/// A call of one of the functions of a solve, with a further argument; scalars are on the host, which is the default.
+macro_rules! solve {
+    ($solve:ident, $function:ident $(, $further:expr)?) => {
+        $solve.session.check(sys::$function(
+            $solve.session.handle,
+            sys::cusparseOperation_t::CUSPARSE_OPERATION_NON_TRANSPOSE,
+            std::ptr::from_ref(&T::one()).cast(),
+            $solve.matrix,
+            $solve.vectors.x,
+            $solve.vectors.y,
+            data_type::<T>(),
+            sys::cusparseSpSVAlg_t::CUSPARSE_SPSV_ALG_DEFAULT,
+            $solve.description,
+            $($further,)?
+        ))
+    };
+}
+
 impl<T: Real> TriangularSolve<T> {
     /// A triangle of `a`, without analysis.
     pub(crate) fn new(
@@ -80,46 +98,17 @@ impl<T: Real> TriangularSolve<T> {
     /// cuSPARSE's analysis of the matrix, from scratch.
     pub(crate) fn analyse(&mut self) -> Result<(), DeviceError> {
         self.forget();
-        let one = T::one();
         let mut bytes = 0;
-        // SAFETY: the descriptors are valid; scalars are on the host, which is the default.
-        let statuses = unsafe {
-            [
-                sys::cusparseSpSV_createDescr(&raw mut self.description),
-                sys::cusparseSpSV_bufferSize(
-                    self.session.handle,
-                    sys::cusparseOperation_t::CUSPARSE_OPERATION_NON_TRANSPOSE,
-                    (&raw const one).cast(),
-                    self.matrix,
-                    self.vectors.x,
-                    self.vectors.y,
-                    data_type::<T>(),
-                    sys::cusparseSpSVAlg_t::CUSPARSE_SPSV_ALG_DEFAULT,
-                    self.description,
-                    &raw mut bytes,
-                ),
-            ]
-        };
-        statuses.into_iter().try_for_each(|status| self.session.check(status))?;
+        // SAFETY: makes a description, which is destroyed in `forget`.
+        let status = unsafe { sys::cusparseSpSV_createDescr(&raw mut self.description) };
+        self.session.check(status)?;
+        // SAFETY: the descriptors are valid.
+        unsafe { solve!(self, cusparseSpSV_bufferSize, &raw mut bytes) }?;
         if self.work.len() < bytes {
             self.work = Buffer::zeros(&self.session.device, bytes)?;
         }
         // SAFETY: see above; the work space has the requested size.
-        let status = unsafe {
-            sys::cusparseSpSV_analysis(
-                self.session.handle,
-                sys::cusparseOperation_t::CUSPARSE_OPERATION_NON_TRANSPOSE,
-                (&raw const one).cast(),
-                self.matrix,
-                self.vectors.x,
-                self.vectors.y,
-                data_type::<T>(),
-                sys::cusparseSpSVAlg_t::CUSPARSE_SPSV_ALG_DEFAULT,
-                self.description,
-                pointer(&self.work),
-            )
-        };
-        self.session.check(status)
+        unsafe { solve!(self, cusparseSpSV_analysis, pointer(&self.work)) }
     }
 
     /// y ← T⁻¹ x. Requires an analysis.
@@ -128,23 +117,9 @@ impl<T: Real> TriangularSolve<T> {
         x: &CudaVector<T>,
         y: &mut CudaVector<T>,
     ) -> Result<(), DeviceError> {
-        let one = T::one();
         self.vectors.set(&self.session, x, y)?;
         // SAFETY: the descriptors are valid, and the vectors have as many values as rows.
-        let status = unsafe {
-            sys::cusparseSpSV_solve(
-                self.session.handle,
-                sys::cusparseOperation_t::CUSPARSE_OPERATION_NON_TRANSPOSE,
-                (&raw const one).cast(),
-                self.matrix,
-                self.vectors.x,
-                self.vectors.y,
-                data_type::<T>(),
-                sys::cusparseSpSVAlg_t::CUSPARSE_SPSV_ALG_DEFAULT,
-                self.description,
-            )
-        };
-        self.session.check(status)
+        unsafe { solve!(self, cusparseSpSV_solve) }
     }
 
     /// Frees the results of an analysis.
