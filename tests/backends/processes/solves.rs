@@ -185,7 +185,7 @@ fn ended(size: usize, folder: &Path, what: &str) -> (Vec<Option<i32>>, Vec<Strin
 
 /// The mesh files below a folder, and the quality in its report.
 fn results(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let timed = ["convergence.csv", "report.html", "written.json"];
+    let timed = ["convergence.csv", "report.html", ".gridgen/written.json"];
     let contents = |name: String| {
         let contents = fs::read(folder.join(&name)).unwrap();
         let quality = || serde_json::from_slice::<Value>(&contents).unwrap()["quality"].to_string();
