@@ -1,7 +1,6 @@
 //! Operators of coarse levels by Galerkin products, panel by panel.
 
-use super::lines::LineSet;
-use super::operator::BlockSource;
+use super::lines::{BlockSource, LineSet};
 use super::panel::{LANES, Lane, Nine, PLACES, PanelShape, Storage, half_difference};
 use crate::backend::Real;
 

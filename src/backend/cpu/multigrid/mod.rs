@@ -1,23 +1,20 @@
 //! Multigrid on the CPU: zebra line smoothing in panels.
 
-mod direct;
 mod factor;
 mod galerkin;
 mod level;
 mod lines;
-mod operator;
 mod panel;
 mod sweep;
-mod terms;
 mod transfer;
 mod wall;
 
 use self::factor::Guard;
 use self::galerkin::Galerkin;
 pub use self::level::Level;
-use self::operator::FromMatrix;
+use self::lines::FromMatrix;
 use self::panel::Storage;
-use self::terms::wall_set;
+use self::panel::wall_set;
 use self::wall::LevelWall;
 use super::{CpuBackend, EllMatrix};
 use crate::backend::error::check_length;

@@ -1,7 +1,6 @@
 //! Line solves and residuals of one panel, in lockstep.
 
-use super::panel::{LANES, Lane, PanelShape, Storage};
-use super::terms::{PanelWalls, WallSet};
+use super::panel::{LANES, Lane, PanelShape, PanelWalls, Storage, WallSet};
 use crate::backend::Real;
 use crate::backend::cpu::block::{product, subtract};
 use crate::simd::Kernel;

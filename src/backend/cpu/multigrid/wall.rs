@@ -2,8 +2,7 @@
 
 use super::factor::Guard;
 use super::lines::LineSet;
-use super::panel::{LANES, PanelShape};
-use super::terms::Walls;
+use super::panel::{LANES, PanelShape, Walls};
 use crate::backend::Real;
 use crate::backend::cpu::EllMatrix;
 use crate::backend::multigrid::{LevelSize, SMALLEST_NORTH};
