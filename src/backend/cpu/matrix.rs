@@ -1,7 +1,6 @@
 //! ELL matrices of the CPU backend, and products with them.
 
-use super::csr::CsrFactors;
-use super::jacobi::{Entries, Jacobi};
+use super::csr::{CsrFactors, Entries, Jacobi};
 use super::{CpuBackend, CsrMatrix};
 use crate::backend::error::check_length;
 use crate::backend::matrices::{Identity, OfEntries, check_product, entries_of_ten_numbers};

@@ -7,7 +7,6 @@
 mod block;
 mod csr;
 mod elliptic;
-mod jacobi;
 mod matrix;
 mod movement;
 mod multigrid;

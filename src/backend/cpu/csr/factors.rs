@@ -1,17 +1,57 @@
-//! Incomplete factors and their triangular solves.
+//! Preconditioners made from the entries of a matrix: the inverse of its diagonal, and incomplete factors with their
+//! triangular solves.
 
-use super::plan::{AtomicValues, RowPlan, by_pieces, pieces};
-use super::rows::FactorRows;
-use crate::backend::cpu::jacobi::Entries;
+use super::rows::{AtomicValues, FactorRows, RowPlan, by_pieces, pieces};
 use crate::backend::cpu::{CpuBackend, PIECE};
 use crate::backend::error::check_lengths;
-use crate::backend::{BadPivot, Incomplete, Preconditioner, Real, Result, SolverError};
+use crate::backend::{
+    BadPivot, Incomplete, Preconditioner, PreconditionerFailure, Real, Result, SolverError,
+};
 use crate::sparse::{EllPattern, Pattern, Schedule, Triangle};
 use parking_lot::Mutex;
 use rayon::prelude::*;
 use std::cell::Cell;
 use std::ops::Range;
 use std::time::Instant;
+
+/// A matrix of whose entries preconditioners are made.
+pub(in crate::backend::cpu) trait Entries<T>: Sync {
+    /// Its values, in the order by which its pattern knows the entries.
+    fn values(&self) -> &[T];
+
+    /// The entry of a row on the diagonal, if there is one.
+    fn diagonal(&self, row: usize) -> Option<T>;
+
+    /// The failure to be reported for a pivot.
+    fn failure(kind: Incomplete, bad: BadPivot) -> PreconditionerFailure;
+}
+
+/// z ← d ∘ r with d = diag(A)⁻¹.
+pub(in crate::backend::cpu) struct Jacobi<T> {
+    pub(in crate::backend::cpu) inverse: Vec<T>,
+}
+
+impl<T: Real, A: Entries<T>> Preconditioner<CpuBackend, T, A> for Jacobi<T> {
+    fn update(&mut self, _: &CpuBackend, a: &A) -> Result<(), SolverError> {
+        let rows = self.inverse.par_iter_mut().with_min_len(PIECE).enumerate();
+        rows.for_each(|(row, d)| *d = a.diagonal(row).unwrap_or(T::zero()).recip());
+        match self.inverse.iter().position(|d| !d.is_finite() || *d == T::zero()) {
+            Some(row) => Err(PreconditionerFailure::Pivot { preconditioner: "Jacobi", row }.into()),
+            None => Ok(()),
+        }
+    }
+
+    fn apply(&mut self, _: &CpuBackend, _: &A, r: &Vec<T>, z: &mut Vec<T>) -> Result<()> {
+        check_lengths(self.inverse.len(), [r.len(), z.len()])?;
+        let operands = self.inverse.par_chunks(PIECE).zip(r.par_chunks(PIECE));
+        z.par_chunks_mut(PIECE).zip(operands).for_each(|(z, (d, r))| {
+            for (z, (d, r)) in z.iter_mut().zip(d.iter().zip(r)) {
+                *z = *d * *r;
+            }
+        });
+        Ok(())
+    }
+}
 
 /// A row so much longer than another is searched for its entries rather than gone through.
 const UNEVEN: usize = 8;

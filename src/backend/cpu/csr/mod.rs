@@ -1,14 +1,12 @@
 //! Matrices by rows: products by rows or in slices, and incomplete factors.
 
 mod factors;
-mod plan;
 mod rows;
 
-pub(super) use self::factors::CsrFactors;
-use self::plan::by_pieces;
-pub use self::plan::{ENTRIES, pieces};
+pub(super) use self::factors::{CsrFactors, Entries, Jacobi};
+use self::rows::by_pieces;
+pub use self::rows::{ENTRIES, pieces};
 use crate::backend::cpu::CpuBackend;
-use crate::backend::cpu::jacobi::{Entries, Jacobi};
 use crate::backend::cpu::vector::reduce;
 use crate::backend::error::check_lengths;
 use crate::backend::matrices::Identity;
