@@ -15,19 +15,20 @@ pub mod cuda;
 pub(crate) mod elliptic;
 mod error;
 pub(crate) mod matrices;
-mod movement;
 pub(crate) mod multigrid;
 pub mod scalars;
 mod vectors;
 
 pub use crate::pde::{EllipticData, WallTerms};
 pub use bands::{Bands, NarrowBands};
-pub use elliptic::{EllipticBackend, Evaluation, GridBackend, Receivers, initial_grid};
+pub use elliptic::{
+    EllipticBackend, Evaluation, FixedLines, FixedPlaces, GridBackend, MovementBackend, Receivers,
+    initial_grid,
+};
 pub use error::{DeviceError, Result};
 pub use matrices::{
     Algebraic, BadPivot, Incomplete, LinearOperator, MatrixFormat, Preconditioner,
     PreconditionerFailure, Product, SolverError, SparseBackend, SparseMatrix,
 };
-pub use movement::{FixedLines, FixedPlaces, MovementBackend};
 pub use multigrid::{Coarsening, LevelSize, MultigridBackend, Order};
 pub use vectors::{Advance, Backend, Fused, Pair, Projection, Real, Step, Update};
