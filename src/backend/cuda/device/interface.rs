@@ -1,10 +1,12 @@
-//! The device as the backend sees it: memory, copies, kernel launches, recordings.
+//! The device as the backend sees it: memory, copies, kernel launches, recordings, and notes of what work asks for.
 //!
 //! [`crate::backend::cuda::CudaBackend`] is written on [`Device`]. NVIDIA's driver implements it; the
 //! tests implement it on the CPU, where the threads of a block are fibers.
 
 use crate::backend::cuda::launch::{Launch, Result};
 use crate::backend::error::check_length;
+use parking_lot::Mutex;
+use scopeguard::ScopeGuard;
 use std::any::Any;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -311,4 +313,39 @@ pub enum Request {
     /// Requests whose work runs concurrently with what follows, until the join.
     Fork(Vec<Request>),
     Join,
+}
+
+/// Entries in their order, while work is noted.
+pub(crate) struct Notes<T>(Mutex<Option<Vec<T>>>);
+
+impl<T> Default for Notes<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<T> Notes<T> {
+    /// Does work, and returns what was added meanwhile. Work within other work has notes of its own. Nothing more is
+    /// noted where it panics.
+    pub(crate) fn during<R>(&self, work: impl FnOnce() -> R) -> (R, Vec<T>) {
+        let before = self.0.lock().replace(Vec::new());
+        let before = scopeguard::guard(before, |before| *self.0.lock() = before);
+        let done = work();
+        let noted = std::mem::replace(&mut *self.0.lock(), ScopeGuard::into_inner(before));
+        (done, noted.unwrap_or_default())
+    }
+
+    /// Whether work is noted.
+    pub(crate) fn are_open(&self) -> bool {
+        self.0.lock().is_some()
+    }
+
+    /// Adds an entry if work is noted; otherwise the entry comes back.
+    pub(crate) fn add(&self, entry: T) -> Option<T> {
+        match &mut *self.0.lock() {
+            Some(noted) => noted.push(entry),
+            None => return Some(entry),
+        }
+        None
+    }
 }

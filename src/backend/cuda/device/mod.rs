@@ -4,7 +4,6 @@
 pub mod driver;
 mod interface;
 mod memory;
-mod notes;
 
 pub use self::interface::{
     Address, Device, Download, Granted, Mapped, Recording, Request, SharedWords, Watch,
@@ -12,9 +11,8 @@ pub use self::interface::{
 };
 pub use self::memory::Buffer;
 
-pub(super) use self::interface::{GRANTED, fill, passed_on};
+pub(super) use self::interface::{GRANTED, Notes, fill, passed_on};
 pub(super) use self::memory::Pool;
-pub(super) use self::notes::Notes;
 use crate::backend::Result;
 #[cfg(feature = "cuda")]
 use crate::backend::error::check_length;

@@ -1,12 +1,21 @@
-//! Handles of the driver that cudarc has no fitting values for: what the driver gave is released when they are dropped.
-//! cudarc's graph stays on the thread that made it, and is dropped in whatever context is current; its module does not name
-//! the handle by which all kernels of it are loaded at a time; its pinned memory waits for an event of its own at each access.
+//! Handles of the driver that cudarc has no fitting values for: what the driver gave is released when they are
+//! dropped. cudarc's graph stays on the thread that made it, and is dropped in whatever context is current; its
+//! module does not name the handle by which all kernels of it are loaded at a time; its pinned memory waits for an
+//! event of its own at each access.
 //!
-//! Their functions need the context of the handle to be current on the calling thread.
+//! Graphs of recorded work are kept: a case asks for the same work in the same places as the last one of its size,
+//! and the driver takes longer to make a graph than a small grid takes to run it. Memory of other processes has a
+//! handle, too, where these have given it a name (CUDA IPC).
+//!
+//! The functions of a handle need its context to be current on the calling thread.
 
+use crate::backend::cuda::device::{Address, Mapped, Request};
+use crate::backend::cuda::launch::Result;
 use crate::backend::cuda::launch::library::DRIVER;
-use cudarc::driver::result::DriverError;
-use cudarc::driver::{CudaContext, CudaStream, result, sys};
+use cudarc::driver::result::{self, DriverError};
+use cudarc::driver::{CudaContext, CudaStream, sys};
+use parking_lot::{Mutex, RwLock};
+use std::collections::VecDeque;
 use std::ffi::{CString, c_void};
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -218,4 +227,80 @@ impl Module {
             Ok(Handle(function))
         }
     }
+}
+
+/// Most graphs that are kept: those of some ten cases of different sizes.
+const KEPT: usize = 32;
+
+/// Graphs of work that was noted, the last one first.
+#[derive(Default)]
+pub(super) struct KeptGraphs(Mutex<VecDeque<(Vec<Request>, Arc<LaunchableGraph>)>>);
+
+impl KeptGraphs {
+    /// The graph of this work: one that is kept, or what `make` makes of it, in place of the one that was needed longest
+    /// ago.
+    pub(super) fn get(
+        &self,
+        requests: Vec<Request>,
+        make: impl FnOnce(&[Request]) -> Result<Arc<LaunchableGraph>>,
+    ) -> Result<Arc<LaunchableGraph>> {
+        let mut kept = self.0.lock();
+        let at = kept.iter().position(|(known, _)| *known == requests);
+        let graph = match at.and_then(|at| kept.remove(at)) {
+            Some((_, graph)) => graph,
+            None => make(&requests)?,
+        };
+        kept.truncate(KEPT - 1);
+        kept.push_front((requests, graph.clone()));
+        Ok(graph)
+    }
+
+    /// Gives up all graphs.
+    pub(super) fn clear(&self) {
+        self.0.lock().clear();
+    }
+}
+
+/// Held for writing by a run on several GPUs: kernels of two runs that wait for other GPUs could each be
+/// queued before what the other waits for. Held for reading while a GPU is closed or its memory given back:
+/// the driver then waits for all kernels of the GPU and launches nothing meanwhile, not even the kernel
+/// whose message another GPU waits for.
+pub(crate) static SEVERAL_GPUS: RwLock<()> = RwLock::new(());
+
+/// The name of memory for other processes: the driver's of the block, then where the memory begins in it.
+const NAME_BYTES: usize = size_of::<sys::CUipcMemHandle>() + size_of::<u64>();
+
+/// The name of the memory at this address of the current context. Some containers, and parts of a GPU, have none.
+pub(super) fn exported(at: Address) -> Result<Vec<u8>, DriverError> {
+    let (mut name, mut base) = (sys::CUipcMemHandle { reserved: [0; _] }, 0);
+    // SAFETY: all outlive the calls; the size is not asked for.
+    unsafe {
+        sys::cuMemGetAddressRange_v2(&raw mut base, std::ptr::null_mut(), at).result()?;
+        sys::cuIpcGetMemHandle(&raw mut name, base).result()?;
+    }
+    let offset = (at - base).to_ne_bytes();
+    Ok([bytemuck::cast_slice(&name.reserved), &offset].concat())
+}
+
+/// The memory of this name, which another process has allocated, in a context; none where that is no name, or the driver
+/// refuses it.
+pub(super) fn imported(context: &Arc<CudaContext>, name: &[u8]) -> Option<Mapped> {
+    let (name, offset) = name.split_last_chunk().filter(|_| name.len() == NAME_BYTES)?;
+    let mut handle = sys::CUipcMemHandle { reserved: [0; _] };
+    bytemuck::cast_slice_mut(&mut handle.reserved).copy_from_slice(name);
+    context.bind_to_thread().ok()?;
+    let (mut at, flag) = (0, sys::CUipcMem_flags_enum::CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS as u32);
+    // SAFETY: `at` outlives the call, and the driver checks the name.
+    unsafe { sys::cuIpcOpenMemHandle_v2(&raw mut at, handle, flag) }.result().ok()?;
+    let block = Owned { handle: Handle(at), release: close, context: Some(context.clone()) };
+    Some((at + Address::from_ne_bytes(*offset), Box::new(block)))
+}
+
+/// Ends the mapping of another process's memory.
+///
+/// # Safety
+/// No kernel accesses it any more.
+unsafe fn close(at: sys::CUdeviceptr) -> Result<(), DriverError> {
+    // SAFETY: as required of the caller.
+    unsafe { sys::cuIpcCloseMemHandle(at) }.result()
 }

@@ -4,18 +4,14 @@
 mod handles;
 mod info;
 mod modules;
-mod recordings;
-mod sharing;
 mod staging;
 
 pub use self::info::{GpuInfo, device, devices, driver_version, fits, present};
 pub use crate::backend::cuda::launch::library::compiler_version;
 
-pub(crate) use self::handles::Handle;
-use self::handles::{LaunchableGraph, Pinned, order_with};
+pub(crate) use self::handles::{Handle, SEVERAL_GPUS};
+use self::handles::{KeptGraphs, LaunchableGraph, Pinned, order_with};
 use self::modules::{OpenGpu, has_clusters, launch_kernel};
-use self::recordings::KeptGraphs;
-pub(crate) use self::sharing::SEVERAL_GPUS;
 use self::staging::{
     MOST_BYTES, MOST_DOWNLOADS, MOST_UPLOADED, MOST_WORDS, ReadBacks, SmallUploads,
     StagedDownloads, words,
@@ -312,11 +308,11 @@ impl Device for DriverDevice {
 
     fn export(&self, at: Address) -> Result<Option<Vec<u8>>> {
         self.bind()?;
-        Ok(sharing::exported(at).ok())
+        Ok(handles::exported(at).ok())
     }
 
     fn import(&self, name: &[u8]) -> Result<Option<Mapped>> {
-        Ok(sharing::imported(&self.gpu.context, name))
+        Ok(handles::imported(&self.gpu.context, name))
     }
 
     fn free(&self, _: Granted, at: Address, bytes: usize) {
