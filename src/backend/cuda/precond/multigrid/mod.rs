@@ -4,7 +4,6 @@
 //! solves the lines of a colour by teams of threads (`kernels/lines.cuh`).
 
 mod bands;
-mod inverse;
 mod level;
 mod smoother;
 
