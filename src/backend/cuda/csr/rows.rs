@@ -1,7 +1,6 @@
 //! Factors by rows: both triangles, their pivots, and the solves.
 
-use super::eliminated::EliminationPattern;
-use super::pattern::{link, slim};
+use super::pattern::{EliminationPattern, link, slim};
 use super::triangle::{FactorTriangle, PIVOT_LANES, RowOrder, Waiting, level_launches};
 use crate::backend::cuda::algebra::CudaVector;
 use crate::backend::cuda::backend::{CudaBackend, CudaRecording};

@@ -1,8 +1,8 @@
 //! One triangle of the factors: the order of its rows, its slices and its levels' launches.
 
-use super::eliminated::EliminationPattern;
 use super::pattern::{
-    DRAWING, MOST_DRAWING, SLICE, SlicedRows, depth, inverse, link, slim, sorted,
+    DRAWING, EliminationPattern, MOST_DRAWING, SLICE, SlicedRows, depth, inverse, link, slim,
+    sorted,
 };
 use crate::backend::Real;
 use crate::backend::cuda::backend::CudaBackend;
