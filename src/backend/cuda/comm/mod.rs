@@ -4,16 +4,14 @@
 //! merit, count) is combined over all ranks in one order, so that every rank sees the same bits and takes
 //! the same branches.
 
-mod abort_flag;
 mod communicator;
 mod host;
 #[cfg(feature = "cuda")]
 mod nccl;
 mod peer;
 
-pub use self::abort_flag::{AbortFlag, RANK_TIMEOUT, run_ranks};
 pub use self::communicator::{Communicator, RankLink, RankMessage, Transport};
-pub use self::host::HostTransport;
+pub use self::host::{AbortFlag, HostTransport, RANK_TIMEOUT, run_ranks};
 #[cfg(feature = "cuda")]
 pub use self::nccl::CommunicatorId;
 pub use self::peer::PeerCommunicator;
