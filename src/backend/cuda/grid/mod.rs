@@ -1,8 +1,7 @@
 //! Grids and the grid equations: march, control functions, residual and Jacobian, movement, quality.
 
-mod control;
 mod elliptic;
-mod march;
+mod initial;
 mod movement;
 mod nodes;
 mod quality;

@@ -1,8 +1,7 @@
 //! Grids that move, on GPUs: `kernels/movement.cu`.
 
-use super::control::GridPart;
 use super::elliptic::CudaElliptic;
-use super::march::line_shape;
+use super::initial::{GridPart, line_shape};
 use super::nodes::{Columns, CudaGrid, first_line};
 use crate::backend::cuda::algebra::CudaVector;
 use crate::backend::cuda::backend::CudaBackend;
