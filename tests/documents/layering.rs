@@ -233,7 +233,7 @@ fn no_module_uses_the_pipeline() {
 /// The folders and files of the CUDA backend: each uses only those before it.
 const CUDA: &[&str] = &[
     "launch", "device", "group", "comm", "backend", "algebra", "grid", "csr", "precond", "ranks",
-    "gpus", "process", "mod",
+    "mod",
 ];
 
 /// For each file of a folder of `src`, the files of that folder that it uses.

@@ -16,12 +16,9 @@ mod algebra;
 mod backend;
 mod comm;
 mod csr;
-#[cfg(feature = "cuda")]
-mod gpus;
 mod grid;
 mod group;
 mod precond;
-mod process;
 mod ranks;
 
 pub use self::backend::CudaBackend;
@@ -29,10 +26,10 @@ pub use self::comm::Transport;
 #[cfg(feature = "cuda")]
 pub use self::device::driver;
 #[cfg(feature = "cuda")]
-pub use self::gpus::Gpus;
-#[cfg(feature = "cuda")]
 pub use self::launch::library::library_folders;
-pub use self::process::JobRank;
+#[cfg(feature = "cuda")]
+pub use self::ranks::Gpus;
+pub use self::ranks::JobRank;
 
 #[cfg(feature = "cuda")]
 #[doc(hidden)]
