@@ -10,10 +10,9 @@
 
 mod steps;
 mod turns;
-mod work;
 
+use self::steps::MemberWork;
 use self::turns::{Seat, Status, Turns};
-use self::work::MemberWork;
 use crate::backend::DeviceError;
 use crate::backend::cuda::device::{
     self, Address, Device, Download, GRANTED, Granted, Notes, Recording, Request, SharedWords,

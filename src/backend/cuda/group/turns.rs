@@ -1,7 +1,6 @@
 //! Whose turn it is: members work side by side until all of them wait, then the device works.
 
-use super::steps::{GroupStaging, Results};
-use super::work::Queue;
+use super::steps::{GroupStaging, Queue, Results};
 use crate::backend::DeviceError;
 use crate::backend::cuda::device::{Device, GRANTED, Pool};
 use crate::backend::cuda::launch::Result;
