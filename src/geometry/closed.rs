@@ -49,7 +49,7 @@ impl Symmetry {
 }
 
 /// A smooth closed contour.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ClosedContour {
     /// Name.
     pub name: String,

@@ -86,11 +86,8 @@ impl Joukowski {
         let mut points: Vec<[f64; 2]> = image.iter().map(scale).collect();
         points[0] = [1.0, 0.0];
         points[POINTS] = [1.0, 0.0];
-        Ok(Airfoil {
-            name: format!("Joukowski {} {}", self.thickness, self.camber),
-            points,
-            notes: Vec::new(),
-        })
+        let name = format!("Joukowski {} {}", self.thickness, self.camber);
+        Ok(Airfoil { name, points, notes: Vec::new() })
     }
 }
 

@@ -204,28 +204,24 @@ impl Quality {
         blocks: impl IntoIterator<Item = &'g Grid>,
     ) -> Self {
         for block in blocks {
-            self = self.with_block(cells, block);
-            cells += block.cells();
-        }
-        self
-    }
-
-    fn with_block(mut self, cells: usize, block: &Grid) -> Self {
-        let side = WallLine { from: 0, to: block.ni - 1, closed: false };
-        let own = measure_along(block, side);
-        let [here, there] = [cells, block.cells()].map(|cells| cells as f64);
-        let mean = (here * self.mean_skewness + there * own.mean_skewness) / (here + there);
-        self = self.join_cells(&own);
-        self.mean_skewness = mean;
-        self.p99_skewness = larger(self.p99_skewness, own.p99_skewness);
-        self.max_growth_i = larger(self.max_growth_i, own.max_growth_i);
-        self.max_growth = larger(self.max_growth, own.max_growth);
-        for wall in block.boundary().iter().filter(|range| range.is_wall()).map(|range| range.on) {
-            let [at, inner] = [0, 1].map(|step| move |k| wall.point(block, k, step));
-            for k in 1..wall.count() - 1 {
-                let edges = [difference(at(k), at(k - 1)), difference(at(k + 1), at(k))];
-                self.add_first_cell(difference(inner(k), at(k)), Some(edges), corner_tangent());
+            let side = WallLine { from: 0, to: block.ni - 1, closed: false };
+            let own = measure_along(block, side);
+            let [here, there] = [cells, block.cells()].map(|cells| cells as f64);
+            let mean = (here * self.mean_skewness + there * own.mean_skewness) / (here + there);
+            self = self.join_cells(&own);
+            self.mean_skewness = mean;
+            self.p99_skewness = larger(self.p99_skewness, own.p99_skewness);
+            self.max_growth_i = larger(self.max_growth_i, own.max_growth_i);
+            self.max_growth = larger(self.max_growth, own.max_growth);
+            let walls = block.boundary().into_iter().filter(boundary::Range::is_wall);
+            for wall in walls.map(|range| range.on) {
+                let [at, inner] = [0, 1].map(|step| move |k| wall.point(block, k, step));
+                for k in 1..wall.count() - 1 {
+                    let edges = [difference(at(k), at(k - 1)), difference(at(k + 1), at(k))];
+                    self.add_first_cell(difference(inner(k), at(k)), Some(edges), corner_tangent());
+                }
             }
+            cells += block.cells();
         }
         self
     }

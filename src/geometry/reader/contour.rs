@@ -218,11 +218,9 @@ pub(super) fn smooth(
         notes.push("The points run counter-clockwise; their order was reversed.".into());
     }
     let contour = ClosedContour {
-        name: String::new(),
         points: rows.iter().map(|row| row.at.map(|c| c / length)).collect(),
         centre: [0, 1].map(|c| 0.5 * (low[c] + high[c]) / length),
-        symmetry: None,
-        notes: Vec::new(),
+        ..ClosedContour::default()
     };
     Ok((contour, same / length))
 }

@@ -4,15 +4,13 @@
 //! equations on few rows, and the points of the outer line slide between its corners to where lines meet it at right angles
 //! (theory section 11), or stay where they are, whichever folds fewer cells.
 
-use rayon::prelude::*;
-
 use super::enclosed::Enclosed;
 use super::layered::layered;
 use super::winslow::{ROWS, transfinite, winslow};
 use super::{InitialMethod, InitialSettings, Outer, Outline, hyperbolic};
 use crate::geometry::spacing_geometric;
 use crate::geometry::vector::between;
-use crate::grid::quality::{cell_corners, cell_skewness, folds};
+use crate::grid::quality::{folds, measure};
 use crate::grid::{Grid, arc_length, smooth};
 
 const LENGTH_PASSES: usize = 20;
@@ -48,21 +46,13 @@ pub(super) fn build(
     if settings.method == InitialMethod::Hyperbolic {
         let landed = landed(outline, &enclosed.points(&places), &lines, settings);
         let landed = landed.map(|lines| layered(outline, enclosed, &lines));
-        let most = largest_skewness(&grid).max(GOOD_SKEWNESS);
-        match landed.filter(|landed| largest_skewness(landed) <= most) {
+        let most = measure(&grid).max_skewness.max(GOOD_SKEWNESS);
+        match landed.filter(|landed| measure(landed).max_skewness <= most) {
             Some(landed) => return (landed, InitialMethod::Hyperbolic),
             None => notes.push(NO_MARCH.into()),
         }
     }
     (grid, InitialMethod::Winslow)
-}
-
-fn largest_skewness(grid: &Grid) -> f64 {
-    let of_row = |j: usize| {
-        let cells = (0..grid.ni - 1).map(|i| cell_skewness(&cell_corners(grid, i, j)));
-        cells.fold(0.0, f64::max)
-    };
-    (0..grid.nj - 1).into_par_iter().map(of_row).reduce(|| 0.0, f64::max)
 }
 
 /// A march over the distance that each of the `lines` has, moved onto the points of the outer line; none where a cell folds

@@ -72,7 +72,8 @@ impl CurvedQuality {
     /// If `order` is 0 or above [`MOST_ORDER`].
     #[must_use]
     pub fn of_blocks(blocks: &[&Grid], order: usize) -> Self {
-        let none = Self::none(order);
+        let (min_scaled_jacobian, at) = (f64::INFINITY, [f64::NAN; 2]);
+        let none = Self { order, cells: 0, folded_cells: 0, min_scaled_jacobian, at };
         let of_block = |block: &&Grid| {
             let of_row = |j: usize| {
                 let columns = 0..(block.ni - 1) / order;
@@ -83,11 +84,6 @@ impl CurvedQuality {
             rows.collect::<Vec<_>>().into_iter().fold(none, Self::joined)
         };
         blocks.iter().map(of_block).fold(none, Self::joined)
-    }
-
-    fn none(order: usize) -> Self {
-        let (min_scaled_jacobian, at) = (f64::INFINITY, [f64::NAN; 2]);
-        Self { order, cells: 0, folded_cells: 0, min_scaled_jacobian, at }
     }
 
     /// The quality of both sets of cells. Of two equally bad cells the first is kept. NaN is the worst.

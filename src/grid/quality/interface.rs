@@ -6,7 +6,7 @@ use crate::grid::Grid;
 use crate::grid::boundary::{Range, Segment, links};
 
 /// Measures of an interface between two blocks, or of a block with itself at a seam or a cut.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct Interface {
     /// The two blocks, by their places.
     pub blocks: [usize; 2],
@@ -40,17 +40,8 @@ fn measured(grids: &[Grid], on: Segment, to: Segment) -> Interface {
         format!("{} {}..{}", segment.side.name(), segment.nodes[0], segment.nodes[1])
     };
     let nodes = on.count().min(to.count());
-    let mut found = Interface {
-        blocks: [on.block, to.block],
-        sides: [name(on), name(to)],
-        nodes,
-        length: 0.0,
-        gap: 0.0,
-        kink_deg: 0.0,
-        kink_at: [f64::NAN; 2],
-        growth: 1.0,
-        growth_at: [f64::NAN; 2],
-    };
+    let (blocks, sides) = ([on.block, to.block], [name(on), name(to)]);
+    let mut found = Interface { blocks, sides, nodes, ..Interface::default() };
     let point = |segment: Segment, k, step| segment.point(&grids[segment.block], k, step);
     for k in 0..nodes {
         let [here, there] = [on, to].map(|side| point(side, k, 0));
