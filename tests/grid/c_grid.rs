@@ -79,7 +79,7 @@ fn the_default_makes_no_fewer_files_valid_than_an_o_grid() {
     for path in files.map(|entry| entry.unwrap().path()).filter(|path| path.is_file()) {
         let made = |topology: &str| {
             let text = format!(
-                "[geometry]\nfile = {path:?}\n[grid]\n{topology}ni = 129\nnj = 33\nfirst_cell = 1e-4\n"
+                "[geometry]\nfile = {path:?}\n[grid]\n{topology}ni = 97\nnj = 25\nfirst_cell = 1e-4\n"
             );
             make(&Case::from_toml(&text, Path::new("wing.toml"), &[]).unwrap())
         };

@@ -39,7 +39,7 @@ const SECTIONS: [&str; 6] = [
 fn cells_grow_as_asked_in_place_of_nj() {
     for (asked, nj) in [(1.1, 127), (1.3, 51)] {
         for section in SECTIONS {
-            let made = made(&format!("{section}ni = 129\ngrowth = {asked}\n"));
+            let made = made(&format!("{section}ni = 97\ngrowth = {asked}\n"));
 
             assert_eq!(made.grid.nj, nj, "{section}");
             let i = made.grid.ni / 3;
@@ -116,7 +116,7 @@ const REMEDIES: [Remedy; 6] = [
         &[("i", "grid.trailing_edge_spacing: leave it out", 0.02)],
     ),
     (
-        "naca = \"0012\"\nedge_thickness = 0.02\n[grid]\nni = 193\nnj = 65\ntrailing_edge_spacing = 1e-5\n",
+        "naca = \"0012\"\nedge_thickness = 0.02\n[grid]\nni = 129\nnj = 49\ntrailing_edge_spacing = 1e-5\n",
         "trailing_edge_spacing = 1e-5\n->",
         &[("i", "grid.trailing_edge_spacing: leave it out", 0.05)],
     ),
@@ -137,9 +137,9 @@ const REMEDIES: [Remedy; 6] = [
         &[("j", MORE_LAYERS, 0.9)],
     ),
     (
-        "naca = \"4412\"\n[grid]\ntopology = \"C\"\nni = 193\nwake = 32\nnj = 97\ny_plus = 1\nreynolds = 1e6\n\
+        "naca = \"4412\"\n[grid]\ntopology = \"C\"\nni = 193\nwake = 32\nnj = 65\ny_plus = 1\nreynolds = 1e6\n\
          [domain]\nbox = [-1.7, 4.0, -0.75, 1.0]\nfloor = \"wall\"\nroof = \"wall\"\nwall_y_plus = 1\n",
-        "nj = 97->nj = 193",
+        "nj = 65->nj = 129",
         &[("i", MORE_LAYERS, 0.95)],
     ),
 ];
@@ -273,7 +273,7 @@ fn lines_rise_along_the_wake_without_waves() {
     ] {
         for (first, outflow, far_field) in [(1e-4, 1e-2, 15), (1e-6, 1e-2, 15), (1e-5, 1e-3, 500)] {
             let made = made(&format!(
-                "[geometry]\n{section}\n[grid]\ntopology = \"C\"\nni = 193\nnj = 65\nwake = 42\nfirst_cell = {first}\n\
+                "[geometry]\n{section}\n[grid]\ntopology = \"C\"\nni = 161\nnj = 49\nwake = 36\nfirst_cell = {first}\n\
                  wake_first_cell = {outflow}\nfar_field = {far_field}\n"
             ));
 
