@@ -17,7 +17,7 @@ use lzma_rust2::XzReader;
 use rayon::prelude::*;
 
 use super::block::{bits, reals};
-use super::mesh::{Span, layers, planes};
+use super::data::{Span, layers, planes};
 use crate::files::{ByteSink, pieces};
 use crate::grid::Grid;
 use crate::grid::quality::CellMeasure;

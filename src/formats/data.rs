@@ -1,7 +1,7 @@
-//! Meshes to be written, and the choices within formats.
+//! Meshes to be written, the choices within formats, and the span of a plane grid in the third dimension.
 
-use super::mesh::Span;
-use super::plot3d::layout::Flavour;
+use serde::{Deserialize, Serialize};
+
 use crate::grid::boundary::{Outside, Patch, SideKind};
 use crate::grid::vector::{between, distance};
 use crate::grid::{Grid, Symmetry, Topology};
@@ -207,5 +207,164 @@ impl ForceReference {
         };
         let nose = wall.map(|i| grid.point(i, 0)).fold(edge, farther);
         Self { length: distance(edge, nose), centre: between(nose, edge, 0.25) }
+    }
+}
+
+/// Layout of a `Plot3D` file, as in section `[output]` of a case. The default is what most programs read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Flavour {
+    /// Coordinates a point: 2, x and y, or 3, with z in at least two planes.
+    #[serde(rename = "plot3d_dimensions")]
+    pub dimensions: u8,
+    /// Text or binary.
+    #[serde(rename = "plot3d_encoding")]
+    pub encoding: Encoding,
+    /// Digits or bytes of a number.
+    #[serde(rename = "plot3d_precision")]
+    pub precision: NumberPrecision,
+    /// Order of the bytes of a binary number.
+    #[serde(rename = "plot3d_byte_order")]
+    pub byte_order: ByteOrder,
+    /// Whether the number of blocks, 1, stands before their sizes ("multi-block").
+    #[serde(rename = "plot3d_block_count")]
+    pub block_count: bool,
+    /// Whether an IBLANK number for each point follows the coordinates.
+    #[serde(rename = "plot3d_blanking")]
+    pub blanking: bool,
+    /// Directions of the second and the third index, with three dimensions.
+    #[serde(rename = "plot3d_axes")]
+    pub axes: Axes,
+}
+
+impl Default for Flavour {
+    fn default() -> Self {
+        Self {
+            dimensions: 3,
+            encoding: Encoding::Text,
+            precision: NumberPrecision::Double,
+            byte_order: ByteOrder::Little,
+            block_count: true,
+            blanking: false,
+            axes: Axes::Ijk,
+        }
+    }
+}
+
+/// Text or binary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Encoding {
+    /// Formatted text.
+    Text,
+    /// Unformatted Fortran records: each between its lengths in bytes as 32-bit integers.
+    Fortran,
+    /// The bytes alone, as C programs and Fortran streams write them.
+    Stream,
+}
+
+/// Size of a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NumberPrecision {
+    /// 32 bits, or 9 digits.
+    Single,
+    /// 64 bits, or 17 digits.
+    Double,
+}
+
+/// Order of the bytes of a binary number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ByteOrder {
+    /// Least significant byte first.
+    Little,
+    /// Most significant byte first.
+    Big,
+}
+
+impl ByteOrder {
+    /// The bytes of a number in this order.
+    pub(super) fn of<const N: usize>(self, mut little_endian: [u8; N]) -> [u8; N] {
+        if self == Self::Big {
+            little_endian.reverse();
+        }
+        little_endian
+    }
+}
+
+/// Directions of the indices and coordinates of a block. Both are right-handed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Axes {
+    /// i around the body, j outward, k along the span, which is +z.
+    Ijk,
+    /// i around the body, j along the span, which is +y, k outward; z upward: what FUN3D expects, and
+    /// Construct2D writes for it.
+    Fun3d,
+}
+
+/// The kind of the two planes at the ends of the span.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sides {
+    /// Planes of symmetry.
+    Symmetry,
+    /// The last repeats the first.
+    Periodic,
+}
+
+/// A plane grid repeated from z = 0 to z = `length`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Span {
+    /// Length in the unit of the grid.
+    pub length: f64,
+    /// Cells over it, at least one.
+    pub cells: usize,
+    /// The kind of its ends.
+    pub sides: Sides,
+}
+
+impl Span {
+    /// One cell over one unit: what programs without two dimensions take for a plane.
+    pub const ONE: Self = Self { length: 1.0, cells: 1, sides: Sides::Symmetry };
+
+    /// Planes of nodes.
+    pub fn planes(&self) -> usize {
+        self.cells + 1
+    }
+
+    /// z of a plane.
+    pub fn z(&self, plane: usize) -> f64 {
+        // The last one bit for bit.
+        if plane == self.cells {
+            self.length
+        } else {
+            self.length * plane as f64 / self.cells as f64
+        }
+    }
+}
+
+/// Number of planes of a grid that is extruded or stays in the plane z = 0.
+pub(super) fn count(span: Option<Span>) -> usize {
+    span.map_or(1, |span| span.planes())
+}
+
+/// Layers of cells of a grid that is extruded; one of a grid that stays in the plane.
+pub(super) fn layers(span: Option<Span>) -> usize {
+    span.map_or(1, |span| span.cells)
+}
+
+/// z of these planes.
+pub(super) fn planes(span: Option<Span>) -> impl Iterator<Item = f64> {
+    (0..count(span)).map(move |k| span.map_or(0.0, |span| span.z(k)))
+}
+
+/// Names of the patches at the ends of the span; they are one where that has no other plane of symmetry.
+pub(super) fn ends(span: Option<Span>, topology: Topology) -> &'static [&'static str] {
+    let plane_is_symmetry = topology.half().is_some();
+    match span {
+        None => &[],
+        Some(span) if span.sides == Sides::Symmetry && !plane_is_symmetry => &["symmetry"],
+        Some(_) => &["back", "front"],
     }
 }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Serialize, Serializer};
 
+use super::data::Span;
 use super::data::{MeshData, Parts, Settings};
-use super::mesh::Span;
 use super::rim::Reader;
 use crate::files::atomic::{self, Writer};
 use crate::files::output::Output;

@@ -9,8 +9,8 @@
 use std::io;
 
 use super::block::ReadFault;
-use super::mesh::{Sides, Span};
-use super::plot3d::layout::Axes;
+use super::data::Axes;
+use super::data::{Sides, Span};
 use super::rim::{ReadZone, condition_of, farthest, tie};
 use crate::diagnostics::excerpt;
 use crate::files::ByteSink;

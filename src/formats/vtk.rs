@@ -9,8 +9,8 @@ use memchr::memchr;
 
 use super::arrays::{CELL_ARRAYS, write_cells, write_points};
 use super::block::{Block, ReadFault, reals};
+use super::data::{Span, count, layers};
 use super::format::{FileContents, Format, Holds, MeshFile};
-use super::mesh::{Span, count, layers};
 use super::rim::{ReadZone, Reader};
 use crate::files::ByteSink;
 use crate::grid::Grid;

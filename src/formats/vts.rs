@@ -17,8 +17,8 @@ use super::arrays::{
 };
 use super::block::{Block, ReadFault, check_memory};
 use super::data::{Compression, MeshData};
+use super::data::{Span, count, layers};
 use super::format::{FileContents, Format, Holds, MeshFile, of_zone};
-use super::mesh::{Span, count, layers};
 use super::rim::{ReadZone, Reader};
 use crate::files::ByteSink;
 use crate::files::atomic::Writer;

@@ -10,8 +10,8 @@ use std::io;
 
 use self::hdf5::{Array, Fill, Node, Number};
 use super::data::{Parts, given};
+use super::data::{Sides, Span, count};
 use super::format::{FileContents, Format, Holds, MeshFile};
-use super::mesh::{Sides, Span, count};
 use super::rim::Reader;
 use crate::files::{ByteSink, pieces};
 use crate::grid::Grid;

@@ -5,9 +5,8 @@
 //! `skew-symmetric`. No size that a file states is believed before its bytes are there. The dialect is
 //! described in docs/formats.md.
 
-mod entries;
 mod error;
-mod header;
+mod parse;
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -17,9 +16,9 @@ use flate2::read::MultiGzDecoder;
 
 use error::LineFault;
 pub use error::{MatrixMarketError, MatrixMarketFault, SourceLine};
-pub use header::MatrixSymmetry;
+pub use parse::MatrixSymmetry;
 
-use self::header::Header;
+use self::parse::Header;
 use crate::diagnostics::excerpt;
 use crate::files::{IoError, atomic, contents, pieces};
 use crate::memory;
@@ -104,10 +103,10 @@ fn parsed<T>(
 
 fn matrix_of(text: &[u8]) -> Result<Matrix, LineFault> {
     let header = Header::read(text)?;
-    let pieces = entries::read(text, &header)?;
+    let pieces = parse::read(text, &header)?;
     let total: usize = pieces.iter().map(Vec::len).sum();
     believe_rows(&header, total as u64)?;
-    let csr = entries::assemble(header.rows as usize, pieces)?;
+    let csr = parse::assemble(header.rows as usize, pieces)?;
     Ok(Matrix {
         duplicates: total - csr.values.len(),
         csr,

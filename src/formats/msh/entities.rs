@@ -4,8 +4,8 @@
 //! three times: at the back and at the front of the span, and between, one dimension higher. Tags count
 //! from 1 within a dimension.
 
-use crate::formats::mesh::{Span, count, ends};
-use crate::formats::ordering;
+use crate::formats::data::{Span, count, ends};
+use crate::formats::quads;
 use crate::formats::welded::{CellSide, PatchSides, Welded};
 use crate::grid::Grid;
 use crate::grid::boundary::{Patch, Side};
@@ -260,12 +260,12 @@ impl<'a> Model<'a> {
         // The normal of the back points out of the cells, along −z.
         let turned = part == SpanPart::Back && self.span.is_some();
         let flat = |[a, b]: [usize; 2]| if turned { [b, a, 0] } else { [a, b, 0] };
-        let quadrangle = ordering::quadrangle(order).into_iter();
+        let quadrangle = quads::quadrangle(order).into_iter();
         match (dimension, between) {
-            (2, true) => (HEXAHEDRA, ordering::hexahedron(order)),
+            (2, true) => (HEXAHEDRA, quads::hexahedron(order)),
             (2, false) => (QUADRANGLES, quadrangle.map(flat).collect()),
             (_, true) => (QUADRANGLES, quadrangle.map(|[a, b]| [a, 0, b]).collect()),
-            (_, false) => (LINES, ordering::line(order).map(|a| [a, 0, 0]).collect()),
+            (_, false) => (LINES, quads::line(order).map(|a| [a, 0, 0]).collect()),
         }
     }
 }

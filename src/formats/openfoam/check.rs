@@ -9,7 +9,7 @@ use std::fmt;
 use rayon::prelude::*;
 
 use crate::diagnostics::counted;
-use crate::formats::mesh::{Span, layers};
+use crate::formats::data::{Span, layers};
 use crate::formats::welded::{CellSide, Welded};
 use crate::grid::Grid;
 use crate::grid::quality::{

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use crate::files::atomic::Writer;
 use crate::files::pieces;
 use crate::formats::data::{MeshData, Parts};
-use crate::formats::mesh::{Sides, Span};
+use crate::formats::data::{Sides, Span};
 use crate::formats::welded::{CellSide, Welded};
 use crate::grid::{Grid, boundary};
 use crate::overset::{Rim, Zone};

@@ -8,7 +8,6 @@
 
 mod check;
 mod mesh;
-mod overset;
 mod read;
 mod setup;
 
@@ -87,7 +86,7 @@ fn make(path: &Path, mesh: &MeshData<'_>) -> Result<(), IoError> {
     for part in mesh_files(several) {
         atomic::write(&place(part.0)?, |out| parts.write(out, part))?;
     }
-    for (name, write) in overset::FIELDS.into_iter().filter(|_| several) {
+    for (name, write) in setup::FIELDS.into_iter().filter(|_| several) {
         atomic::write(&place(name)?, |out| {
             mesh::write_head(out, name, "volScalarField", "")?;
             write(out, mesh, &parts)
@@ -103,7 +102,7 @@ fn mesh_files(several: bool) -> impl Iterator<Item = mesh::Part> {
 /// Names within the case under which no file of another origin may stand.
 fn names(parts: Parts) -> Vec<&'static str> {
     let several = parts == Parts::Overset;
-    let fields = overset::FIELDS.iter().filter(|_| several).map(|(name, _)| *name);
+    let fields = setup::FIELDS.iter().filter(|_| several).map(|(name, _)| *name);
     mesh_files(several).map(|(name, ..)| name).chain(fields).collect()
 }
 

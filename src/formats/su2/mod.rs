@@ -1,24 +1,25 @@
 //! Meshes for SU2, `.su2`: quadrilaterals or hexahedra with welded seam or cut, markers `airfoil`
 //! and `farfield`, and on the sides of an extruded grid `symmetry`, or `front` and `back`; the
 //! outflow of a C-grid belongs to the far field. On half a grid `symmetry` is its plane, and the
-//! sides of an extruded one are `front` and `back` in any case. Beside the mesh is the set-up of a run.
+//! sides of an extruded one are `front` and `back` in any case. Beside the mesh is the set-up of a first
+//! run, `su2.cfg`: inviscid, or turbulent by the model of Spalart and Allmaras (doi:10.2514/6.1992-439), at the
+//! Mach number of NASA's low-speed cases.
 //!
-//! Source: "Mesh File", <https://su2code.github.io/docs_v7/Mesh-File/>.
-
-mod setup;
+//! Source: "Mesh File", <https://su2code.github.io/docs_v7/Mesh-File/>; options and values of the set-up come from
+//! `config_template.cfg` of SU2 8.5.0.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
 
 use super::block::ReadFault;
+use super::data::{ForceReference, MeshData, Sides, Span, count, ends, layers, planes};
 use super::format::{FileContents, Format, Holds, MeshFile};
-use super::mesh::{Span, count, ends, layers, planes};
 use super::quads;
 use super::rim::{ReadZone, Reader, condition_of};
 use super::welded::Welded;
 use crate::files::{ByteSink, pieces};
 use crate::grid::Grid;
-use crate::grid::boundary::Patch;
+use crate::grid::boundary::{Patch, SideKind, period};
 
 /// Numbers by which VTK and SU2 call an edge, a quadrilateral and a hexahedron.
 const LINE: u8 = 3;
@@ -39,7 +40,7 @@ pub(super) const SETUP: MeshFile = MeshFile {
     names: ["su2.cfg", "su2.failed.cfg"],
     least_bytes: 0,
     contents: FileContents::File(|out, m| {
-        setup::write_to(out, m, MESH.name(m.good), ends(m.span, m.grid().topology))
+        write_setup(out, m, MESH.name(m.good), ends(m.span, m.grid().topology))
     }),
     ..MESH
 };
@@ -220,4 +221,94 @@ fn point((line, text): (usize, &str)) -> Result<[f64; 2], ReadFault> {
         (Some(Ok(x)), Some(Ok(y))) => Ok([x, y]),
         _ => Err(ReadFault::of_line(line, text, "two coordinates of a point were")),
     }
+}
+
+/// Mach number, temperature in K and pressure in Pa of the free stream: those of `su2.cfg`, and SU2's default.
+const MACH: f64 = 0.15;
+const TEMPERATURE: f64 = 288.15;
+const PRESSURE: f64 = 101_325.0;
+
+/// Writes the set-up for the mesh in `file`, which has the markers `ends` at the ends of its span.
+fn write_setup(
+    out: &mut ByteSink<'_>,
+    mesh: &MeshData<'_>,
+    file: &str,
+    ends: &[&str],
+) -> io::Result<()> {
+    let ForceReference { length, centre: [x, y] } = mesh.reference();
+    let span = mesh.span.map_or(1.0, |span| span.length);
+    let sides = mesh.sides();
+    let of = |asked: &[SideKind]| -> Vec<&str> {
+        let sides = sides.iter().flatten().filter(|(_, kind)| asked.contains(kind));
+        sides.map(|(name, _)| *name).collect()
+    };
+    // The walls of a box have the condition of the body, whose forces alone are asked for.
+    let body = mesh.walls();
+    let walls: Vec<&str> = body.iter().map(|name| &**name).chain(of(&[SideKind::Wall])).collect();
+    let with_heat: Vec<String> = walls.iter().map(|wall| format!("{wall}, 0.0")).collect();
+    let (body, walls) = (body.join(", "), walls.join(", "));
+    let (model, wall) = match mesh.settings.reynolds {
+        None => ("EULER".to_owned(), format!("MARKER_EULER= ( {walls} )")),
+        Some(reynolds) => (
+            format!(
+                "RANS\nKIND_TURB_MODEL= SA\nREYNOLDS_NUMBER= {reynolds}\nREYNOLDS_LENGTH= {length}\n\
+                 CONV_NUM_METHOD_TURB= SCALAR_UPWIND\nMUSCL_TURB= NO\nTIME_DISCRE_TURB= EULER_IMPLICIT"
+            ),
+            format!("MARKER_HEATFLUX= ( {} )", with_heat.join(", ")),
+        ),
+    };
+    let mut conditions = vec![wall];
+    let mut add = |key: &str, names: String| {
+        if !names.is_empty() {
+            conditions.push(format!("{key}= ( {names} )"));
+        }
+    };
+    let half = mesh.grid().topology.half().is_some();
+    let mut planes = if half { vec!["symmetry"] } else { Vec::new() };
+    if mesh.span.is_some_and(|span| span.sides == Sides::Periodic) {
+        let zeros = ["0.0"; 8].join(", ");
+        add("MARKER_PERIODIC", format!("{}, {zeros}, {span}", ends.join(", ")));
+    } else {
+        planes.extend(ends);
+    }
+    if let Some(([lower, upper], [x, y])) = period(&mesh.blocks()) {
+        let (ends, zeros) = ([lower.name(), upper.name()].join(", "), ["0.0"; 6].join(", "));
+        add("MARKER_PERIODIC", format!("{ends}, {zeros}, {x}, {y}, 0.0"));
+    }
+    planes.extend(of(&[SideKind::Slip, SideKind::Symmetry]));
+    add("MARKER_SYM", planes.join(", "));
+    let far = if sides.is_none() { vec!["farfield"] } else { of(&[SideKind::FarField]) };
+    add("MARKER_FAR", far.join(", "));
+    let each = |kind, values: &str| {
+        let with = of(&[kind]).into_iter().map(|name| [name, ", ", values].concat());
+        with.collect::<Vec<_>>().join(", ")
+    };
+    // Total temperature and pressure of the free stream.
+    let rise = 1.0 + 0.2 * MACH * MACH;
+    let (temperature, pressure) = (TEMPERATURE * rise, PRESSURE * rise.powf(3.5));
+    let total = format!("{temperature:.5}, {pressure:.3}, 1.0, 0.0, 0.0");
+    add("INLET_TYPE= TOTAL_CONDITIONS\nMARKER_INLET", each(SideKind::Inlet, &total));
+    add("MARKER_OUTLET", each(SideKind::Outlet, &PRESSURE.to_string()));
+    let [forces, angle] = match mesh.span {
+        None => ["Lift CL and drag CD", "AOA"],
+        // In three dimensions z is up.
+        Some(_) => {
+            ["Lift, which SU2 calls side force, CSF and drag CD", "AOA= 0.0\nSIDESLIP_ANGLE"]
+        }
+    };
+    let words = [
+        ("WALLS", body),
+        ("THE_MESH", file.to_owned()),
+        ("FORCES", forces.to_owned()),
+        ("EQUATIONS", model),
+        ("ANGLE", angle.to_owned()),
+        ("CENTRE_X", x.to_string()),
+        ("CENTRE_Y", y.to_string()),
+        ("CHORD", length.to_string()),
+        ("PLANFORM", (length * span).to_string()),
+        ("BOUNDARIES", conditions.join("\n")),
+    ];
+    let text = include_str!("su2.cfg").to_owned();
+    let text = words.iter().fold(text, |text, (word, with)| text.replace(word, with));
+    out.write_all(text.as_bytes())
 }
