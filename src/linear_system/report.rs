@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::files::{IoError, REPORT_FILE, atomic};
 use crate::formats::matrix_market;
 use crate::report::Timing;
-use crate::report::history::residuals;
+use crate::report::figures::residuals;
 use crate::solver::LinearStop;
 use crate::solver::linear::LinearReport;
 

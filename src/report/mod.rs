@@ -1,8 +1,7 @@
 //! Results of a run in addition to its meshes: history, pictures, page and `report.json`. Files are
 //! written by runs; their tables are hidden from the documentation.
 
-mod figures;
-pub(crate) mod history;
+pub(crate) mod figures;
 mod json;
 pub(crate) mod page;
 // For the program and measurements.

@@ -2,10 +2,10 @@
 #![allow(clippy::float_cmp, reason = "ends of clipped lines are exact")]
 
 use gridgen::grid::quality::cell_corners;
-use gridgen::report::plot::axes::{PlotPanel, Ticks};
-use gridgen::report::plot::clip::{Window, simplify};
-use gridgen::report::plot::quality::{BANDS, Map, SQUARE, decades, label, painted};
-use gridgen::report::plot::raster::{Raster, Rectangle};
+use gridgen::report::plot::axes::{PlotPanel, Ticks, Window, simplify};
+use gridgen::report::plot::quality::{
+    BANDS, Map, Raster, Rectangle, SQUARE, decades, label, painted,
+};
 use gridgen::report::plot::{airfoil, compared};
 use support::grids::joukowski_grid;
 

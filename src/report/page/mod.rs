@@ -6,15 +6,13 @@
 //! Pictures are drawn into the page as SVG. Their colours are exchanged by the page's style on a
 //! dark ground, so that there is one set of pictures for both.
 
-mod html;
-mod overset;
+mod parts;
 
 use std::io::Write;
 use std::iter;
 use std::path::Path;
 
-use self::html::{escaped, section, table};
-use self::overset::{findings, of_gaps, placed, zones_table};
+use self::parts::{escaped, findings, of_gaps, placed, section, table, zones_table};
 use super::figures::Figures;
 use super::json::{AssemblyReport, Report, RunReport, Timing};
 use super::plot::{compared, palette};

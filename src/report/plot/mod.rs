@@ -1,12 +1,10 @@
 //! Pictures of a section, of a grid, of its quality, and of curves over x and y.
 
 pub mod axes;
-pub mod clip;
 mod overset;
 pub(super) mod palette;
 mod picture;
 pub mod quality;
-pub mod raster;
 mod strip;
 mod views;
 mod xy;

@@ -2,8 +2,7 @@
 
 use plotters::prelude::RGBColor;
 
-use super::axes::PlotPanel;
-use super::clip::Window;
+use super::axes::{PlotPanel, Window};
 use super::palette;
 use super::picture::Picture;
 use super::views::{GRID_LINE, OUTER_LINE, WALL_LINE, strides, wall};

@@ -1,7 +1,6 @@
 //! Pictures of a section and of a grid: the whole, and its edges from near.
 
-use super::axes::PlotPanel;
-use super::clip::Window;
+use super::axes::{PlotPanel, Window};
 use super::palette;
 use super::picture::Picture;
 use crate::diagnostics::counted;

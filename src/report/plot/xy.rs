@@ -2,8 +2,7 @@
 
 use plotters::prelude::RGBColor;
 
-use super::axes::{PlotPanel, Ticks};
-use super::clip::Window;
+use super::axes::{PlotPanel, Ticks, Window};
 use super::palette;
 use super::picture::{CAPTION_SIZE, LABEL_SIZE, LEFT, LEFT_BOTTOM, Picture};
 
