@@ -4,11 +4,8 @@
 mod airfoil;
 mod batch;
 mod convert;
-mod failure;
 mod movement;
 mod named;
-mod pictures;
-mod progress;
 mod quality;
 mod ranks;
 mod smooth;
@@ -31,12 +28,10 @@ use gridgen::files::{PAGE_FILE, REPORT_FILE};
 use gridgen::generate::{RESTART_EVERY, RunOptions, run};
 use gridgen::ranks::Job;
 
-pub use self::failure::exit_code;
-use self::failure::{CommandFailure, code_if};
 use self::named::KeyArguments;
-use self::progress::Reporter;
 use self::ranks::MachineArguments;
-use self::terminal::{Terminal, explain};
+pub use self::terminal::exit_code;
+use self::terminal::{CommandFailure, Reporter, Terminal, code_if, explain, listen};
 use self::values::{count, parse_set, possible, word, words};
 
 const EXAMPLES: &str = include_str!("cli/help/gridgen.txt").trim_ascii_end();
@@ -296,7 +291,7 @@ impl GridArguments {
             restart: self.restart.clone(),
             ..self.common.options(self.common.compute.output.join(&case.name))
         };
-        progress::listen(terminal);
+        listen(terminal);
         let mut reporter = Reporter::new(terminal.can_draw(), self.common.compute.verbose);
         let outcome = run(&case, &options, &mut reporter);
         reporter.finish();

@@ -11,9 +11,9 @@ use gridgen::geometry::{
 use gridgen::report::plot;
 
 use super::named::{designation, named};
-use super::pictures::PictureArguments;
 use super::summary::written;
 use super::terminal::{Terminal, list};
+use super::values::PictureArguments;
 use super::{CommandFailure, parse_set};
 
 /// Points of the drawn line.

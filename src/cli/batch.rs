@@ -15,8 +15,7 @@ use indicatif::ProgressBar;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::progress::{bar, interrupted, listen};
-use super::terminal::{Terminal, to_stderr, visible};
+use super::terminal::{Terminal, bar, interrupted, listen, to_stderr, visible};
 use super::{CommandFailure, CommonArguments, ComputeArguments, code_if, count, exit_code};
 use crate::diagnostics::counted;
 

@@ -14,10 +14,9 @@ use gridgen::grid::quality::{
 use gridgen::report::plot;
 use serde_json::json;
 
-use super::pictures::PictureArguments;
 use super::summary::{skewness, written};
 use super::terminal::{Terminal, list};
-use super::values::above_zero;
+use super::values::{PictureArguments, above_zero};
 use super::{CommandFailure, code_if};
 
 /// Intervals of the histogram.

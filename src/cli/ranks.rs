@@ -10,8 +10,7 @@ use gridgen::error::ErrorClass;
 use gridgen::generate::BackendChoice;
 use gridgen::ranks::{Failure as Outcome, Job, OnFailure, RankPlace, RanksError, Rendezvous};
 
-use super::failure::{CommandFailure, exit_code};
-use super::terminal::Terminal;
+use super::terminal::{CommandFailure, Terminal, exit_code};
 use super::values::words;
 
 /// Time that a process has to end by itself once another one has failed.

@@ -10,8 +10,7 @@ use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::LinearSettings;
 use gridgen::sparse::Schedule;
 
-use super::progress::Reporter;
-use super::terminal::Terminal;
+use super::terminal::{Reporter, Terminal};
 use super::values::number;
 use super::{CommandFailure, ComputeArguments, code_if, count, possible, summary, word, words};
 

@@ -1,4 +1,5 @@
-//! Output to standard output and standard error.
+//! Output to standard output and standard error, the progress bar and its interruption by Ctrl-C or by what a shell
+//! sends, and failures of commands with their exit codes.
 //!
 //! Names and words of files are part of messages and results. A terminal obeys escape sequences, so all
 //! text passes through [`visible`] here before this program's own colours are added.
@@ -6,8 +7,14 @@
 use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
-use super::failure::CommandFailure;
+use gridgen::error::{Error, ErrorClass};
+use gridgen::generate::Progress;
+use gridgen::solver::history::NewtonStep;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// The two output streams.
 #[derive(Debug, Clone)]
@@ -131,4 +138,151 @@ fn acts(c: char) -> bool {
 /// Prints to standard error; if that cannot be written, no message reaches the user.
 fn to_stderr_styled(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+static INTERRUPTION: AtomicBool = AtomicBool::new(false);
+
+/// From now on the first interruption is noted for [`interrupted`]; the second ends the program at once.
+pub(super) fn listen(terminal: &Terminal) {
+    let handler = || {
+        if INTERRUPTION.swap(true, Ordering::Relaxed) {
+            // Nothing more is done: what libraries do at the end waits for a GPU that may be stuck.
+            signal_hook::low_level::exit(i32::from(exit_code(ErrorClass::Interrupted)));
+        }
+        // Nobody may read it, and the next signal is handled after this one.
+        let note = || to_stderr("note: stopping after this Newton step; once more ends at once\n");
+        drop(thread::Builder::new().spawn(note));
+    };
+    if let Err(error) = ctrlc::set_handler(handler) {
+        terminal.note(&format!("an interruption will leave no restart file: {error}"));
+    }
+}
+
+/// Whether the user wants the program to stop.
+pub(super) fn interrupted() -> bool {
+    INTERRUPTION.load(Ordering::Relaxed)
+}
+
+/// A bar of this template on standard error; hidden unless it is to be `drawn`.
+pub(super) fn bar(drawn: bool, length: Option<u64>, template: &str) -> ProgressBar {
+    let target = if drawn { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let bar = ProgressBar::with_draw_target(length, target);
+    match ProgressStyle::with_template(template) {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
+/// Shows the phase, the Newton step and the residuals on a terminal; with `verbose`, writes a line
+/// for each Newton step as well.
+pub(super) struct Reporter {
+    bar: ProgressBar,
+    verbose: bool,
+    phase: String,
+    newton: String,
+}
+
+impl Reporter {
+    /// The bar is hidden unless it is to be `drawn`.
+    pub(super) fn new(drawn: bool, verbose: bool) -> Self {
+        let bar = bar(drawn, None, "{spinner} {elapsed} {wide_msg}");
+        if !bar.is_hidden() {
+            bar.enable_steady_tick(Duration::from_millis(100));
+        }
+        Self { bar, verbose, phase: String::new(), newton: String::new() }
+    }
+
+    pub(super) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn show(&self, linear: &str) {
+        self.bar.set_message(format!("{}{}{linear}", self.phase, self.newton));
+    }
+}
+
+impl Progress for Reporter {
+    fn phase(&mut self, name: &str) {
+        let shown = match name {
+            "device" => "device (its kernels are compiled at the first run on a GPU)",
+            _ => name,
+        };
+        shown.clone_into(&mut self.phase);
+        self.newton.clear();
+        self.show("");
+    }
+
+    fn newton(&mut self, step: &NewtonStep) {
+        self.newton = format!("  step {}  residual {:.2e}", step.step, step.residual);
+        self.show("");
+        if self.verbose {
+            self.bar.suspend(|| to_stderr(&newton_line(step)));
+        }
+    }
+
+    fn linear(&mut self, iteration: f64, relative_residual: f64) {
+        self.show(&format!("  linear {iteration} at {relative_residual:.1e}"));
+    }
+
+    fn cancelled(&self) -> bool {
+        interrupted()
+    }
+}
+
+fn newton_line(step: &NewtonStep) -> String {
+    format!(
+        "newton {:>3}  residual {:.3e}  forcing {:.1e}  linear {:>6.1}  step length {:.3}  \
+         folded {}  min area {:.2e}\n",
+        step.step,
+        step.residual,
+        step.forcing_term,
+        step.linear_iterations,
+        step.step_length,
+        step.folded_cells,
+        step.min_area,
+    )
+}
+
+/// Exit code of a run whose grid or system is not solved, or whose grid is folded.
+const NOT_CONVERGED: u8 = 1;
+
+/// The exit code for a failure; that of an interruption is as shells have it.
+pub fn exit_code(class: ErrorClass) -> u8 {
+    match class {
+        ErrorClass::Unsolved => NOT_CONVERGED,
+        ErrorClass::Input => 2,
+        ErrorClass::Device => 3,
+        ErrorClass::Interrupted => 130,
+    }
+}
+
+/// The exit code for a grid that was made or measured, or a system, which is good or not.
+pub(super) fn code_if(good: bool) -> u8 {
+    if good { 0 } else { NOT_CONVERGED }
+}
+
+/// Failure of a command.
+pub(super) enum CommandFailure {
+    /// Arguments that do not go together.
+    Usage(String),
+    /// Message and hint of an error, and its class.
+    Message { message: String, hint: Option<String>, class: ErrorClass },
+}
+
+impl CommandFailure {
+    /// The failure for input or files that cannot be used.
+    pub(super) fn input(message: &(impl ToString + ?Sized), hint: Option<&str>) -> Self {
+        Self::Message {
+            message: message.to_string(),
+            hint: hint.map(str::to_owned),
+            class: ErrorClass::Input,
+        }
+    }
+}
+
+impl<E: Into<Error>> From<E> for CommandFailure {
+    fn from(error: E) -> Self {
+        let error = error.into();
+        Self::Message { message: error.to_string(), hint: error.hint(), class: error.class() }
+    }
 }

@@ -14,10 +14,9 @@ use gridgen::grid::Topology;
 use gridgen::grid::quality::boundary_layer_thickness;
 use gridgen::internals::atomic;
 
-use super::failure::code_if;
 use super::named::KeyArguments;
 use super::summary::{all_cells, base, nose, passage, wall_units};
-use super::terminal::{Terminal, list, stdout_failed};
+use super::terminal::{Terminal, code_if, list, stdout_failed};
 use super::{Cli, CommandFailure, summary};
 use crate::geometry::vector::{angle, difference};
 
