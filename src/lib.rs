@@ -103,7 +103,7 @@ pub mod internals {
     pub mod generate {
         pub use crate::backend::cuda::{RankWork, Ranks};
         pub use crate::generate::pipeline::run_on;
-        pub use crate::generate::restart::fingerprint;
+        pub use crate::generate::problem::fingerprint;
         pub use crate::run::CROSSOVER;
     }
     pub mod movement {

@@ -7,8 +7,8 @@ use parking_lot::Mutex;
 use rayon::prelude::*;
 
 use super::files::{BACKGROUND, OutputFiles};
+use super::problem::fingerprint;
 use super::rank::SolveOptions;
-use super::restart::fingerprint;
 use super::result::GridResult;
 use super::solve::solve;
 use crate::backend::DeviceError;

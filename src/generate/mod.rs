@@ -11,21 +11,18 @@ mod files;
 mod movement;
 mod outputs;
 pub(crate) mod pipeline;
-mod problem;
+pub(crate) mod problem;
 mod rank;
-pub(crate) mod restart;
 mod result;
-mod shared;
 mod solve;
 
 pub use self::assembly::{RunResult, check_case, solve_elements};
-pub use self::batch::{BatchObserver, default_jobs, run_batch};
+pub use self::batch::{BatchObserver, BatchResult, Summary, default_jobs, run_batch};
 pub use self::files::BACKGROUND;
 pub use self::movement::open_reference;
 pub use self::pipeline::{generate, make_grid, make_grids, run};
 pub use self::rank::SolveOptions;
 pub use self::result::{GridResult, LinearSystem};
-pub use self::shared::{BatchResult, Summary};
 pub use self::solve::solve;
 pub use crate::case::Problem;
 pub use crate::run::{

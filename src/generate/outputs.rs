@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use super::assembly::RunResult;
 use super::files::{OutputFiles, system_names};
+use super::problem::{coordinates_digest, fingerprint, identity};
 use super::rank::can_go_on;
-use super::restart::{coordinates_digest, fingerprint, identity};
 use super::result::{GridResult, LinearSystem};
 use crate::backend::cpu::CpuBackend;
 use crate::case::{Case, GridOptions, PlacedCase, Problem};

@@ -2,8 +2,8 @@
 
 use super::assembly::{self, RunResult};
 use super::outputs;
+use super::problem::fingerprint;
 use super::rank::SolveOptions;
-use super::restart::fingerprint;
 use super::result::{GridResult, of_first};
 use super::solve::solve_logged;
 use crate::case::{AssemblyError, Case, CaseFile, PlacedCase, Problem};

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
 
-use super::restart::{identity, unknowns};
+use super::problem::{identity, unknowns};
 use super::result::LinearSystem;
 use crate::backend::cpu::CpuBackend;
 use crate::backend::cuda::CudaGrid;
