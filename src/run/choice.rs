@@ -1,9 +1,8 @@
 //! The choice of a machine for a case, which is opened and closed while other work goes on.
 
 use super::estimate::{CROSSOVER, demand, wanted};
-use super::machine::{BackendChoice, Machine, Opened, driver, own_gpu};
+use super::machine::{BackendChoice, Machine, MachinePool, Opened, driver, own_gpu};
 use super::options::RunOptions;
-use super::pool::MachinePool;
 use crate::backend::{Bands, DeviceError};
 use crate::case::Case;
 use std::thread::JoinHandle;

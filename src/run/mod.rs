@@ -5,18 +5,16 @@ mod choice;
 mod estimate;
 mod machine;
 mod options;
-mod pool;
 
 use std::path::Path;
 
 pub(crate) use self::choice::{Closing, Opening, gpus_of, needs_several};
 pub use self::estimate::{CROSSOVER, Estimate};
 pub(crate) use self::estimate::{demand, memory_bytes, of_background};
-pub use self::machine::{BackendChoice, Machine};
+pub use self::machine::{BackendChoice, Machine, MachinePool};
 pub(crate) use self::machine::{Opened, on_each, thread_pool};
 pub(crate) use self::options::RunLog;
 pub use self::options::{Progress, RESTART_EVERY, RunOptions};
-pub use self::pool::MachinePool;
 use crate::files::IoError;
 use crate::files::output::{FolderRules, Output};
 

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::machine::BackendChoice;
-use super::pool::MachinePool;
+use super::machine::{BackendChoice, MachinePool};
 use crate::ranks::Job;
 use crate::report::Timing;
 use crate::solver::history::NewtonStep;
