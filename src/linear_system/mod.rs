@@ -3,15 +3,13 @@
 mod options;
 mod report;
 mod solve;
-mod system;
 
 use std::cmp::Ordering::Less;
 use std::path::{Path, PathBuf};
 
 pub use self::options::{Reordering, RightHandSide, RightSide, SystemOptions};
 pub use self::report::{ColumnReport, MatrixReport, MethodReport, SystemReport};
-use self::solve::{Loaded, SystemSolution};
-use self::system::{Ordered, asymmetry, bandwidth, located, matrix_report};
+use self::solve::{Loaded, Ordered, SystemSolution, asymmetry, bandwidth, located, matrix_report};
 use crate::backend::cuda::Ranks;
 use crate::error::{Error, SystemError};
 use crate::files::REPORT_FILE;
