@@ -23,8 +23,7 @@
 //! An iteration begins with the pass of the last two lines, which completes the one before: a preconditioner may
 //! join it to its own application. A run that ends adds what x lacks, α p̂ and ω ŝ, by itself.
 
-use super::recursion::{Mode, Recursive, Run, solve};
-use super::{KrylovReport, System, Target};
+use super::{KrylovReport, Mode, Recursive, Run, System, Target, solve};
 use crate::backend::scalars::{
     self, Coefficient, Criterion, Epilogue, FIRST, HALTED, LOG, ONE, Recurrence, SLOTS, Slot, ZERO,
 };

@@ -1,7 +1,6 @@
 //! Conjugate gradients.
 
-use super::recursion::{Mode, Recursive, Run, solve};
-use super::{KrylovReport, System, Target};
+use super::{KrylovReport, Mode, Recursive, Run, System, Target, solve};
 use crate::backend::scalars::{self, Coefficient, Criterion, Epilogue, FIRST, HALTED, Slot, ZERO};
 use crate::backend::{Advance, Backend, Real, Result};
 use crate::solver::{LinearOperator, LinearStop};
