@@ -1,5 +1,7 @@
 //! The linear solve of a Newton step: method, preconditioner, and what happens on a breakdown.
 
+pub use super::Precision;
+
 use super::krylov::{Bicgstab, Cg, Gmres, KrylovReport, Method, System, Target};
 use super::precond::Preconditioners;
 use super::{LinearOperator, LinearStop, SolverError, present};
@@ -7,17 +9,6 @@ use crate::backend::{Backend, Real, Result};
 
 /// Iterations that every preconditioner gets before the residual is judged.
 const FEWEST: usize = 10;
-
-/// Precision of a linear solve: matrix, vectors and preconditioner.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Precision {
-    /// `f32`.
-    #[default]
-    Single,
-    /// `f64`.
-    Double,
-}
 
 /// Settings of a linear solve, as in section `[linear]` of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

@@ -35,6 +35,17 @@ pub trait NonlinearProblem<B: Backend> {
     fn linearise(&mut self, backend: &B) -> Result<&Self::Jacobian>;
 }
 
+/// Precision of a linear solve: matrix, vectors and preconditioner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Precision {
+    /// `f32`.
+    #[default]
+    Single,
+    /// `f64`.
+    Double,
+}
+
 /// Reason for the stop of a linear solve.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the text of its variant says what each field is")]
