@@ -35,7 +35,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod behind;
 mod derivative;
 mod error;
 pub(crate) mod frame;
@@ -147,7 +146,7 @@ impl Reference {
         let reference = Self::of_grid(backend, ring, options)?.inside(ring.outside.clone());
         let around = others.iter().copied();
         let around = if has_base {
-            around.map(|block| behind::moved(block, ring, &reference.grid)).collect()
+            around.map(|block| place::moved(block, ring, &reference.grid)).collect()
         } else {
             around.cloned().collect()
         };
@@ -258,7 +257,7 @@ impl Reference {
         if !self.has_base() {
             return self.around.clone();
         }
-        self.around.iter().map(|block| behind::moved(block, &self.grid, grid)).collect()
+        self.around.iter().map(|block| place::moved(block, &self.grid, grid)).collect()
     }
 
     fn has_base(&self) -> bool {
@@ -272,7 +271,7 @@ impl Reference {
     /// If the displacements are not as many as the nodes of the grid.
     pub fn displacement_behind(&self, nodes: &Grid) -> Option<Grid> {
         let block = self.around.first().filter(|_| self.has_base())?;
-        Some(behind::displacement(block, nodes))
+        Some(place::displacement(block, nodes))
     }
 
     /// The transpose of [`Self::displacement_behind`]: adds derivatives by the nodes of the block to those by the nodes of the
@@ -282,7 +281,7 @@ impl Reference {
     /// If these are not as many as the nodes of block and grid.
     pub fn gather_behind(&self, by_block: &Grid, nodes: &mut Grid) {
         if let Some(block) = self.around.first().filter(|_| self.has_base()) {
-            behind::gather(block, by_block, nodes);
+            place::gather(block, by_block, nodes);
         }
     }
 
