@@ -4,8 +4,7 @@ use serde::Serialize;
 
 use super::rigging::{RigSide, Rigging};
 use super::stencil::{CellType, SearchBox, ZoneTypes, cell_types};
-use super::wall::ElementWall;
-use super::zone::{Rim, Zone, ZoneCells};
+use super::zone::{ElementWall, Rim, Zone, ZoneCells};
 use crate::diagnostics::counted;
 use crate::geometry::vector::middle;
 

@@ -9,12 +9,10 @@
 mod checks;
 mod rigging;
 mod stencil;
-mod wall;
 mod zone;
 
 pub use crate::geometry::Placement;
 pub use checks::{Checks, Finding, Gap, OverlapLimits, Rigged, Subject, ZoneReport, check};
 pub use rigging::{RigSide, Rigging, RiggingError};
 pub use stencil::{CellType, SearchBox, ZoneTypes, cell_types};
-pub use wall::ElementWall;
-pub use zone::{Background, Rim, Zone, ZoneCells};
+pub use zone::{Background, ElementWall, Rim, Zone, ZoneCells};

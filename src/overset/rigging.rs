@@ -14,7 +14,7 @@
 //! use these definitions: slat 30°, gap 2.95 %, overhang −2.50 %, flap 30°, gap 1.27 %, overhang 0.25 % (S.
 //! M. Klausmeyer, J. C. Lin, NASA TM-112858, 1997).
 
-use super::wall::ElementWall;
+use super::zone::ElementWall;
 use crate::diagnostics::errors;
 use crate::geometry::Placement;
 use crate::geometry::vector::{bounds, difference, distance};

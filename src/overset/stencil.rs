@@ -18,8 +18,7 @@ use std::ops::RangeInclusive;
 
 use rayon::prelude::*;
 
-use super::wall::ElementWall;
-use super::zone::{Rim, Zone, ZoneCells};
+use super::zone::{ElementWall, Rim, Zone, ZoneCells};
 use crate::geometry::vector::{along, bounds, difference};
 use crate::grid::Grid;
 use crate::grid::boundary::{Patch, Segment};
