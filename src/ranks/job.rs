@@ -1,9 +1,9 @@
 //! Messages between the processes of a job, and the end of all when one fails.
 
-use super::error::{Failure, RanksError};
 use super::launcher::RankPlace;
 use super::links::{ALIVE, CANCELLED, ENDED, FAILED, HEARTBEAT, Inbox, Link, Route, read_frame};
 use super::meeting::{self, Rendezvous};
+use super::{Failure, RanksError};
 use crate::diagnostics::ErrorClass;
 use parking_lot::{Condvar, Mutex};
 use std::fmt;

@@ -1,6 +1,6 @@
 //! Place of this process in a job, from the variables that its launcher has set.
 
-use super::error::RanksError;
+use super::RanksError;
 use crate::digest;
 
 /// First of the ports that jobs are met at unless the launcher names one, and their number.

@@ -1,6 +1,6 @@
 //! Meeting of the ranks of a job: all connect with the first.
 
-use super::error::RanksError;
+use super::RanksError;
 use super::launcher::RankPlace;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
