@@ -8,8 +8,7 @@ use std::collections::HashMap;
 
 use rayon::prelude::*;
 
-use super::BladePassage;
-use super::blocks::{INLET, PASSAGE};
+use super::{BladePassage, INLET, PASSAGE};
 use crate::geometry::vector::{along, cross, difference, distance, dot};
 use crate::grid::Grid;
 use crate::grid::boundary::{PERIOD, Patch, SideKind};
