@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::declare::{closed, integer, keys, open, real};
 use super::defaults::{NEWTON_STEPS, Retry};
-use super::schema::{Key, KeyKind, Preset, SIDES};
+use super::schema::{Key, KeyKind, Preset, SIDES, closed, integer, keys, open, real};
 use super::{Contour, Frame, PieceOptions, TopologyChoice, WallPoints};
 use crate::formats::plot3d::Flavour;
 use crate::formats::{Compression, Format, NAMES, Sides};

@@ -3,24 +3,18 @@
 //! A case is read once, checked completely and then immutable; every default is resolved, so that
 //! nothing downstream asks what a missing key means. `docs/case-format.md` lists the keys.
 
-mod along;
+mod around;
 mod assembly;
-mod cascade;
-mod declare;
 mod defaults;
 mod documents;
-mod domain;
 mod entries;
 mod error;
-mod growth;
 mod keys;
-mod layers;
 mod open;
-mod overrides;
-mod overset_keys;
 mod parse;
 mod piece;
 mod pieces;
+mod points;
 mod problem;
 mod resolve;
 mod rig;
@@ -51,7 +45,6 @@ pub use keys::{
     CascadeOptions, DomainOptions, GeometryOptions, GridOptions, InitialOptions, LayersOptions,
     LinearOptions, OutputOptions, QualityOptions, SectionOptions,
 };
-pub use overset_keys::{BackgroundOptions, OversetOptions};
 pub use piece::{PieceCurve, PieceOptions};
 pub use problem::Problem;
 pub(crate) use resolve::is_fit_name;
@@ -60,6 +53,7 @@ pub use rig::{AssemblyError, PlacedBackground, PlacedCase, PlacedElement};
 pub(crate) use sections::nearest_file;
 pub use settle::{BodyContour, SectionError};
 pub use solving::SolverOptions;
+pub use table::{BackgroundOptions, OversetOptions};
 pub use toml::{Table, Value};
 
 /// A checked case with every default resolved. Lengths are in chords.

@@ -3,12 +3,10 @@
 use crate::geometry::{Heights, divided_first, refined_first};
 use crate::solver::newton::{Forcing, NewtonSettings};
 
-use super::along::points_around;
-use super::cascade::{Around, REACH, cascade};
-use super::domain::{domain, from_wall_units};
+use super::around::{Around, REACH, cascade, domain, from_wall_units};
 use super::entries::Given;
 use super::error::Found;
-use super::layers::LayerLaw;
+use super::points::{LayerLaw, points_around};
 use super::schema::shown;
 use super::sections::geometry;
 use super::topology::{LEAST_SECTION, WAKE, topology};
