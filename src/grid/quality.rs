@@ -7,25 +7,21 @@
 mod cell;
 mod curved;
 mod distribution;
-mod face;
-mod growth;
 mod interface;
 mod line;
 
 pub(crate) use crate::geometry::vector::middle;
 pub use cell::{
     CellMeasure, Corners, cell_area, cell_aspect_ratio, cell_corners, cell_skewness,
-    distance_from_right, right_angles_from_right, smallest_determinant,
+    distance_from_right, nonorthogonality, right_angles_from_right, smallest_determinant,
 };
-pub(crate) use cell::{corner_determinants, is_folded};
+pub(crate) use cell::{
+    centroid, corner_determinants, face_skewness, fill_nonorthogonality, is_folded, off_normal,
+    prism_aspect_ratio,
+};
 pub use curved::{CurvedQuality, MOST_ORDER};
 pub(crate) use distribution::order_of;
 pub use distribution::{BadCell, percentile, skewness_histogram, worst_cells};
-pub use face::nonorthogonality;
-pub(crate) use face::{
-    centroid, face_skewness, fill_nonorthogonality, off_normal, prism_aspect_ratio,
-};
-pub use growth::{Growth, growth};
 pub use interface::{Interface, interfaces};
 
 use rayon::prelude::*;
@@ -37,7 +33,7 @@ use crate::geometry::vector::{cross, difference, dot};
 use cell::edge_length_squared;
 use line::row_turning;
 pub(crate) use line::waves;
-pub use line::{TRANSITION, boundary_layer_cells, boundary_layer_thickness};
+pub use line::{Growth, TRANSITION, boundary_layer_cells, boundary_layer_thickness, growth};
 use std::iter;
 use std::ops::Range;
 
@@ -154,7 +150,7 @@ pub fn measure_along(grid: &Grid, line: WallLine) -> Quality {
             .collect()
     };
     let lines = || -> Vec<(f64, [f64; 2])> {
-        let line = |j| (growth::largest(grid, 0, j), row_turning(grid, j));
+        let line = |j| (line::largest_growth(grid, 0, j), row_turning(grid, j));
         (0..grid.nj).into_par_iter().map(line).collect()
     };
     let ((rows, lines), wall) = rayon::join(|| (cells(), lines()), || measure_wall(grid, line));
@@ -307,7 +303,7 @@ fn measure_cell_row(grid: &Grid, j: usize, skewness: &mut [f64], scratch: &mut [
         row.max_aspect_ratio = row.max_aspect_ratio.max(*aspect_ratio);
     }
     if j + 2 < grid.nj {
-        row.max_growth_j = growth::largest(grid, 1, j);
+        row.max_growth_j = line::largest_growth(grid, 1, j);
     }
     row
 }
