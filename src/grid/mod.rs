@@ -1,4 +1,4 @@
-//! Structured grids: coordinates, topology, metrics, quality and initial grids.
+//! Structured grids: coordinates, topology, the block behind a base, metrics, quality and initial grids.
 //!
 //! Conventions: `i` runs clockwise around the body from the trailing edge (lower surface → leading edge →
 //! upper surface). On a C-grid it runs from the outflow along the cut, around the body and back to the
@@ -6,7 +6,6 @@
 //! are `[nj][ni]` with `i` fastest, so the cell determinant `x_xi y_eta − x_eta y_xi` is positive. Lengths
 //! are in chords.
 
-mod behind;
 pub mod boundary;
 mod family;
 pub mod initial;
@@ -14,7 +13,6 @@ pub mod quality;
 mod symmetry;
 mod verdict;
 
-pub use behind::{block_behind, interface_columns};
 pub use boundary::{Outside, Patch, SideKind};
 pub use family::{FamilyError, coarsened};
 pub(crate) use family::{check_family, cut_corner, ordinal};
@@ -25,6 +23,7 @@ use std::ops::RangeInclusive;
 use rayon::prelude::*;
 
 pub use crate::geometry::Symmetry;
+use crate::geometry::spacing_between;
 pub(crate) use crate::geometry::{crossings, vector};
 
 /// Centre of the outer circle, in chords.
@@ -233,6 +232,41 @@ impl Grid {
     pub fn cells(&self) -> usize {
         (self.ni - 1) * (self.nj - 1)
     }
+}
+
+/// The block behind the base of a C-grid, with `cells` across it (theory section 10): straight lines between the two
+/// interfaces, at right angles to their centre line.
+///
+/// The index i runs from the base to the outflow, j from the lower interface to the upper one. The block repeats the
+/// nodes of the interfaces bit for bit. On each line the first and the last interval are those of the C-grid on the other
+/// side of the interface. None for a grid without such a block.
+pub fn block_behind(grid: &Grid, cells: usize) -> Option<Grid> {
+    let Topology::Blunt { wake } = grid.topology else { return None };
+    let (ni, nj) = (wake + 1, cells + 1);
+    let mut block = Grid::new(Topology::Behind { around: grid.ni }, ni, nj);
+    block.outside.clone_from(&grid.outside);
+    for i in 0..ni {
+        let ends = interface_columns(grid.ni, wake, i);
+        let [lower, upper] = ends.map(|k| grid.point(k, 0));
+        let heights = ends.map(|k| vector::distance(grid.point(k, 0), grid.point(k, 1)));
+        let thickness = vector::distance(lower, upper);
+        let places = spacing_between(nj, heights, thickness).ok()?;
+        for (j, place) in places.into_iter().enumerate() {
+            let at = match j {
+                0 => lower,
+                _ if j + 1 == nj => upper,
+                _ => vector::between(lower, upper, place / thickness),
+            };
+            block.set([i, j], at);
+        }
+    }
+    Some(block)
+}
+
+/// The columns of a C-grid of `ni` nodes around in which its line j = 0 is the lower and the upper interface, `i` of `wake`
+/// cells from the base.
+pub fn interface_columns(ni: usize, wake: usize, i: usize) -> [usize; 2] {
+    [wake - i, ni - 1 - wake + i]
 }
 
 /// The neighbours of point i of `n` along a line: around a closed one, and an end itself beyond the ends of an open one.
