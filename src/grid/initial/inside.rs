@@ -4,10 +4,8 @@
 //! equations on few rows, and the points of the outer line slide between its corners to where lines meet it at right angles
 //! (theory section 11), or stay where they are, whichever folds fewer cells.
 
-use super::enclosed::Enclosed;
-use super::layered::layered;
-use super::winslow::{ROWS, transfinite, winslow};
-use super::{InitialMethod, InitialSettings, Outer, Outline, hyperbolic};
+use super::lines::{ROWS, layered, transfinite, winslow};
+use super::{Enclosed, InitialMethod, InitialSettings, Outer, Outline, hyperbolic};
 use crate::geometry::spacing_geometric;
 use crate::geometry::vector::between;
 use crate::grid::quality::{folds, measure};
