@@ -9,10 +9,8 @@
 //! recorded in the notes; an ambiguous file is an error.
 
 mod base;
-mod brackets;
-mod columns;
 mod contour;
-mod line;
+mod numbers;
 mod rows;
 
 use std::fs::File;

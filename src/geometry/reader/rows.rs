@@ -1,8 +1,6 @@
 //! Separates the rows of points in a file from names, remarks, count lines and junk.
 
-use super::brackets;
-use super::columns::{self, Surfaces};
-use super::line::{FileLine, Numbers, classify};
+use super::numbers::{self, FileLine, Numbers, Surfaces, classify};
 use crate::diagnostics::excerpt;
 use crate::geometry::error::{FileProblem, Refusal};
 use crate::geometry::vector::distance;
@@ -28,8 +26,9 @@ pub(super) struct Table {
 /// Sorts the lines of a file into names, points and remarks.
 pub(super) fn collect(text: &str, notes: &mut Vec<String>) -> Result<Table, Refusal> {
     let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n").replace('\r', "\n");
-    let text = brackets::flow(&text);
-    let (name, mut candidates, named) = if let Some((rows, named)) = brackets::rows(&text) {
+    let text = numbers::flow(&text);
+    let (name, mut candidates, named) = if let Some((rows, named)) = numbers::bracketed_rows(&text)
+    {
         notes.push("The points were taken from within brackets.".into());
         (None, rows, named)
     } else {
@@ -159,7 +158,7 @@ fn layout(
     let wide = values.iter().all(|v| v.len() > 2);
     let first = candidates.first().map_or(0, |c| c.line);
     let above = text.split('\n').take(first.saturating_sub(1)).filter(|l| !l.trim().is_empty());
-    if let Some((surfaces, note)) = columns::layout(above.last(), &values).filter(|_| wide) {
+    if let Some((surfaces, note)) = numbers::layout(above.last(), &values).filter(|_| wide) {
         notes.push(format!("{note}."));
         return Ok(surfaces);
     }
