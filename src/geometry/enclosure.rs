@@ -4,9 +4,9 @@ use std::f64::consts::TAU;
 
 use super::GeometryError;
 use super::curve::{CubicSpline, chord_lengths};
-use super::polygon::{crossings, encloses};
 use super::vector::{
-    along, angle, between, cross, difference, distance, dot, foot, interval, unit,
+    along, angle, between, cross, crossings, difference, distance, dot, encloses, foot, interval,
+    unit,
 };
 
 /// Parts of a curved side.

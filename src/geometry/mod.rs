@@ -1,20 +1,18 @@
 //! From an airfoil file or a NACA designation to the points of the wall.
 //!
 //! [`airfoil_from_file`] and [`airfoil_from_naca`] return an [`Airfoil`], [`distribute`] the
-//! [`BoundaryPoints`] of its wall. A smooth contour without edges is a [`ClosedContour`], whose points
-//! [`distribute_closed`] places. [`wall_normals`] gives the directions in which the grid leaves the wall.
-//! Lengths are in chords.
+//! [`BoundaryPoints`] of its wall, which may also be the points of the section itself. A smooth contour without
+//! edges is a [`ClosedContour`], whose points [`distribute_closed`] places. [`wall_normals`] gives the directions
+//! in which the grid leaves the wall. Lengths are in chords.
 
 mod closed;
 mod curve;
 mod enclosure;
 mod error;
-mod given;
 mod heights;
 mod naca;
 mod offset;
 mod passage;
-mod polygon;
 mod reader;
 mod section;
 mod shapes;
@@ -32,13 +30,10 @@ pub use curve::CubicSpline;
 pub(crate) use curve::{chord_lengths, length_shares};
 pub use enclosure::{Enclosure, OuterSide};
 pub use error::{FileProblem, GeometryError};
-pub(crate) use given::wall_as_given;
 pub use heights::{AlongWall, Cluster, Heights, SurfaceSide};
 pub use naca::{NacaSection, airfoil_from_naca};
 pub use offset::{OffsetLine, OffsetProjection};
 pub(crate) use passage::Blades;
-pub(crate) use polygon::{CORNER_DEGREES, crossings, encloses, polygon_area};
-pub use polygon::{first_contact, first_crossing, open_normals, wall_normals};
 pub(crate) use reader::{Placing, Repairs, read_file, read_points};
 pub use reader::{
     airfoil_from_bytes, airfoil_from_file, contour_from_bytes, contour_from_file, points_from_file,
@@ -53,7 +48,10 @@ pub use spacing::{
 pub(crate) use spacing::{growth_to_walls, last_interval};
 pub use surface::{BaseCells, SurfaceSettings, corners, distribute, edge_closes};
 pub(crate) use surface::{LEAST_GAP, check_base_cells};
-pub use vector::Scalar;
+use surface::{boundary, check_points, straight_base};
+use vector::distance;
+pub(crate) use vector::{CORNER_DEGREES, crossings, encloses, polygon_area};
+pub use vector::{Scalar, first_contact, first_crossing, open_normals, wall_normals};
 pub use wake::{Wake, turned, turning, with_interfaces, with_wake};
 
 /// The closing of the trailing edge.
@@ -94,4 +92,41 @@ pub struct BoundaryPoints {
     pub line: Vec<[f64; 2]>,
     /// Cells on the base or cap of a blunt or rounded edge, 0 if the edge is a point.
     pub base_cells: usize,
+}
+
+/// Cells on the base of points as they are given.
+const BASE_CELLS: usize = 8;
+
+/// Makes a wall of the points of the section. It begins at the trailing edge, or in the middle of a base. The base has
+/// equal cells, 8 unless their number is given. A wall that `closes` has none.
+pub(crate) fn wall_as_given(
+    airfoil: &Airfoil,
+    base_cells: Option<usize>,
+    closes: bool,
+) -> Result<BoundaryPoints, GeometryError> {
+    let mut surfaces: Vec<[f64; 2]> = airfoil.points.iter().rev().copied().collect();
+    let (Some(&lower), Some(&upper)) = (surfaces.first(), surfaces.last()) else {
+        return Err(GeometryError::Contour { reason: "it has no points" });
+    };
+    let gap = distance(lower, upper);
+    if gap == 0.0 {
+        check_points(surfaces.len())?;
+        return boundary(&airfoil.name, surfaces, 0);
+    }
+    if closes {
+        let expected = "one point was expected, where the cut of a C-grid begins";
+        let remedy = "choose grid.topology = \"O\"";
+        return Err(GeometryError::PointsOpen { gap, expected, remedy });
+    }
+    if gap < LEAST_GAP {
+        let expected = "one point or a base of at least 1e-5 chord was expected";
+        let remedy = "make the two ends of the contour the same point";
+        return Err(GeometryError::PointsOpen { gap, expected, remedy });
+    }
+    let cells = check_base_cells(base_cells.unwrap_or(BASE_CELLS), 2 * surfaces.len())?;
+    let base = straight_base(upper, lower, cells);
+    surfaces.splice(0..0, base[cells / 2..cells].iter().copied());
+    surfaces.extend(&base[1..=cells / 2]);
+    check_points(surfaces.len())?;
+    boundary(&airfoil.name, surfaces, cells)
 }

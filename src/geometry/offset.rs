@@ -6,8 +6,7 @@ use rstar::RTree;
 use rstar::primitives::{GeomWithData, Line};
 
 use super::closed::closed_spline;
-use super::polygon::polygon_area;
-use super::vector::{between, difference, distance, dot, middle};
+use super::vector::{between, difference, distance, dot, middle, polygon_area};
 use super::{CubicSpline, GeometryError};
 
 /// Radius of the arcs that round concave parts of the line, as a multiple of the distance from the wall.

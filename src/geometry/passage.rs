@@ -4,8 +4,7 @@ use std::ops::Range;
 
 use super::GeometryError;
 use super::curve::chord_lengths;
-use super::polygon::segments_cross;
-use super::vector::{along, angle, difference, distance};
+use super::vector::{along, angle, difference, distance, segments_cross};
 
 /// Weights of distances from nose and edge, in chords, beside the squares of angles off the normals.
 const NEAR: [f64; 2] = [0.8, 0.4];

@@ -3,10 +3,9 @@
 use super::curve::{Bezier, EdgeEnd, wedge_tip};
 use super::error::{LEAST_BASE_CELLS, LEAST_NI, MOST_NI};
 use super::heights::{AlongWall, Cluster, SurfaceSide};
-use super::polygon::first_crossing;
 use super::section::{edge_gap, foremost};
 use super::turning::{LEAST_CELLS, Limits, Piece, Turning, between_corners, refined};
-use super::vector::{angle, bisect, difference, distance, dot, middle, unit};
+use super::vector::{angle, bisect, difference, distance, dot, first_crossing, middle, unit};
 use super::{Airfoil, BoundaryPoints, CubicSpline, GeometryError, TrailingEdge, spacing_vinokur};
 
 /// The largest gap that [`TrailingEdge::AsGiven`] closes, chords.

@@ -1,7 +1,6 @@
 //! The cut of a C-grid, from the trailing edge to the outflow.
 
-use super::polygon::first_crossing;
-use super::vector::{along, between, difference, distance, middle, unit};
+use super::vector::{along, between, difference, distance, first_crossing, middle, unit};
 use super::{
     BoundaryPoints, GeometryError, spacing_between, spacing_exponential, spacing_geometric,
     spacing_vinokur,

@@ -4,10 +4,10 @@ use super::base::{self, ChordExtent};
 use super::rows::XyRow;
 use super::{Placing, Repairs};
 use crate::geometry::error::{FileProblem, LEAST_POINTS, Refusal};
-use crate::geometry::polygon::first_crossing;
 use crate::geometry::section::part_surfaces;
 use crate::geometry::smooth as smoothing;
 use crate::geometry::surface::CLOSED_GAP;
+use crate::geometry::vector::first_crossing;
 use crate::geometry::{ClosedContour, Placement, vector};
 
 /// Points closer than this, in chords or extents of a smooth contour, are one point.
