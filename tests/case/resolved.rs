@@ -146,86 +146,48 @@ fn an_override_drops_the_alternative_in_the_file() {
     }
 }
 
+/// The keys in the text of a case with their values, in order.
+fn written(text: &str) -> Vec<(String, &str)> {
+    let mut section = "";
+    let mut pairs = Vec::new();
+    for line in text.lines() {
+        if let Some(name) = line.strip_prefix('[') {
+            section = name.trim_end_matches(']');
+        }
+        let path = |key| if section.is_empty() { key } else { format!("{section}.{key}") };
+        pairs.extend(line.split_once(" = ").map(|(key, value)| (path(key.to_owned()), value)));
+    }
+    pairs
+}
+
+/// Defaults that are values are in `docs/case-format.md`.
 #[test]
-fn the_resolved_case_writes_every_default_out() {
+fn the_resolved_case_writes_every_default_out_in_the_order_of_the_table() {
     let text = resolve(SMALLEST).unwrap().to_toml_string().unwrap();
+    let table: toml::Table = text.parse().unwrap();
+    let mut others = Vec::new();
 
-    insta::assert_snapshot!(text, @r#"
-    # A case with every default written out; it makes the same grid again.
+    let written = written(&text);
+
+    for (path, value) in &written {
+        let key = KEYS.iter().find(|key| key.path == path).unwrap();
+        match key.default.value() {
+            Some(default) => assert_eq!(table[key.section()][key.name()], default, "{path}"),
+            None => others.push(format!("{path} = {value}")),
+        }
+    }
+    insta::assert_snapshot!(others.join("\n"), @r#"
     name = "wing"
-
-    [geometry]
-    naca = "2412"
-    trailing_edge = "sharp"
-    frame = "chord"
-    angle = 0.0
-    chord = 1.0
-
-    [grid]
-    topology = "auto"
-    ni = 257
-    nj = 129
-    far_field = 15.0
-    refine = 1
-    first_cell = 1e-5
-    wall_points = "spaced"
-    seam = "auto"
-
-    [initial]
-    method = "hyperbolic"
-
-    [control]
-    wall = "coupled"
-    smoothing = 0.0007
-    smoothing_distance = 0.001
-    clip = 1.0
-    decay = 3.0
-
-    [quality]
-    retry = true
-    ladder = ["march", "decay", "normal", "base"]
-
-    [newton]
-    tolerance = 1e-10
-    max_iterations = 30
-    forcing_initial = 0.1
-    forcing_min = 0.0001
-    forcing_max = 0.1
-    max_halvings = 10
-
-    [linear]
-    solver = "bicgstab"
-    preconditioner = "multigrid"
-    schedule = "auto"
-    restart = 30
-    max_iterations = 2000
-    precision = "single"
-
-    [multigrid]
-    cycle = "v"
-    sweeps = 1
-    levels = 16
-    coarsening = "full"
-
-    [output]
-    formats = ["vts", "plot3d"]
-    compression = "none"
-    span_cells = 0
-    span = 1.0
-    sides = "symmetry"
-    curved_order = 1
-    plot3d_dimensions = 3
-    plot3d_encoding = "text"
-    plot3d_precision = "double"
-    plot3d_byte_order = "little"
-    plot3d_block_count = true
-    plot3d_blanking = false
-    plot3d_axes = "ijk"
-    pictures = true
-    quality_maps = false
-    report = true
-    reference = false
+    geometry.naca = "2412"
+    geometry.trailing_edge = "sharp"
+    grid.first_cell = 1e-5
+    output.plot3d_block_count = true
+    output.report = true
     "#);
+    let of_table = KEYS.iter().filter(|key| written.iter().any(|(path, _)| path == key.path));
+    assert!(of_table.map(|key| key.path).eq(written.iter().map(|(path, _)| path)));
+    let head = "# A case with every default written out; it makes the same grid again.\n";
+    assert!(text.starts_with(head), "{text}");
 }
 
 /// True for keys that a resolved case may omit, because no text expresses their default.
@@ -249,19 +211,21 @@ fn may_be_missing(key: &Key, text: &str) -> bool {
     }
 }
 
-/// A case of every shape, with keys whose default depends on the section, by hand: 1e-3 · 256/64 on an O-grid
-/// of 64 cells, 3e-3 · 128/72 on a C-grid with 72 cells around the section; a flap with 1.5 times 0.0624
+/// A case of every shape, by its geometry and its grid, with keys whose default depends on the section. By hand they
+/// are 1e-3 · 256/64 on an O-grid of 64 cells, 3e-3 · 128/72 on a C-grid with 72 cells around the section; a flap with 1.5 times 0.0624
 /// chords, the thickness of the NACA 0012 at 0.75; cells on a base 2e-2 chords wide; a sixth of the first
 /// cell at a sharp edge, up to 1e-2; turns of 15° · 256/16384; control functions smoothed over 1/128 of the cells
 /// around a body without an edge; volumes smoothed less from a first cell of a quarter of the length of the wall's
 /// cells on, two chords divided by their number, and over 54 of 144 cells beside a wake of 56.
-const SHAPES: [(&str, &[&str]); 28] = [
+const SHAPES: [(&str, &str, &[&str]); 28] = [
     (
-        "geometry.naca = '0012'\ngrid.layers = { count = 7 }\ngrid.topology = 'C'",
+        "naca = '0012'",
+        "layers = { count = 7 }\ntopology = 'C'",
         &["[grid.layers]", "count = 7", "growth = 1.15"],
     ),
     (
-        "geometry.naca = '0012'\ngrid.topology = 'O'",
+        "naca = '0012'",
+        "topology = 'O'",
         &[
             "trailing_edge_spacing = 0.004",
             "spread = 0.3",
@@ -271,30 +235,32 @@ const SHAPES: [(&str, &[&str]); 28] = [
             "volume_smoothing = 0.0\n",
         ],
     ),
-    ("geometry.naca = '0012'\ninitial.method = 'normal'", &["smoothing_columns = 3.9\n"]),
-    ("geometry.naca = '0012'\ninitial.method = 'transfinite'", &["smoothing_columns = 3.9\n"]),
+    ("naca = '0012'", "[initial]\nmethod = 'normal'", &["smoothing_columns = 3.9\n"]),
+    ("naca = '0012'", "[initial]\nmethod = 'transfinite'", &["smoothing_columns = 3.9\n"]),
     (
-        "geometry.naca = '0012'\ninitial.method = 'normal'\ncontrol.smoothing_columns = 2",
+        "naca = '0012'",
+        "[initial]\nmethod = 'normal'\n[control]\nsmoothing_columns = 2",
         &["smoothing_columns = 2.0\n"],
     ),
     (
-        "geometry.naca = '0012'\ngrid.topology = 'C'\ngrid.ni = 97\ngrid.wake = 12",
+        "naca = '0012'",
+        "topology = 'C'\nni = 97\nwake = 12",
         &["topology = \"C\"", "trailing_edge_spacing = 0.005333333333333333", "spread = 0.0"],
     ),
     (
-        "geometry.naca = '0012'\ngrid.first_cell = 0.03\ngrid.topology = 'half'\ngrid.ni = 33",
+        "naca = '0012'",
+        "first_cell = 0.03\ntopology = 'half'\nni = 33",
         &["trailing_edge_spacing = 0.005"],
     ),
+    ("naca = '0012'", "first_cell = 0.08\ntopology = 'O'", &["trailing_edge_spacing = 0.01"]),
     (
-        "geometry.naca = '0012'\ngrid.first_cell = 0.08\ngrid.topology = 'O'",
-        &["trailing_edge_spacing = 0.01"],
-    ),
-    (
-        "geometry.naca = '0012'\ngeometry.trailing_edge = 'blunt'\ngrid.first_cell = 0.03",
+        "naca = '0012'\ntrailing_edge = 'blunt'",
+        "first_cell = 0.03",
         &["trailing_edge_spacing = 0.004"],
     ),
     (
-        "geometry.naca = '0012'\ngrid.ni = 97\ngrid.far_field = 500",
+        "naca = '0012'",
+        "ni = 97\nfar_field = 500",
         &[
             "topology = \"C\"",
             "wake = 24",
@@ -303,37 +269,40 @@ const SHAPES: [(&str, &[&str]); 28] = [
             "smoothing_columns = 2.25\n",
         ],
     ),
-    ("geometry.naca = '0012'\ngrid.ni = 257", &["volume_smoothing = 0.00888888888888"]),
+    ("naca = '0012'", "ni = 257", &["volume_smoothing = 0.00888888888888"]),
     (
-        "geometry.naca = '0012'\ngeometry.trailing_edge = 'blunt'\ngrid.topology = 'auto'",
+        "naca = '0012'\ntrailing_edge = 'blunt'",
+        "topology = 'auto'",
         &["topology = \"O\"", "base_cells = 8"],
     ),
     (
-        "geometry.naca = '2412'\ngeometry.trailing_edge = 'rounded'\ngeometry.edge_thickness = 0.1\ngrid.ni = 129",
+        "naca = '2412'\ntrailing_edge = 'rounded'\nedge_thickness = 0.1",
+        "ni = 129",
         &["trailing_edge = \"rounded\"", "base_cells = 32", "seam = \"held\""],
     ),
     (
-        "geometry.naca = '0012'\ngeometry.edge_thickness = 0.01\ngrid.topology = 'C'\ngrid.ni = 97",
+        "naca = '0012'\nedge_thickness = 0.01",
+        "topology = 'C'\nni = 97",
         &["trailing_edge = \"blunt\"", "base_cells = 50", "wake = 24"],
     ),
+    ("naca = '0012'\nflap = {}", "", &["hinge = 0.75\n", "angle = 10.0\n", "radius = 0.0936"]),
     (
-        "geometry.naca = '0012'\ngeometry.flap = {}",
-        &["hinge = 0.75\n", "angle = 10.0\n", "radius = 0.0936"],
-    ),
-    (
-        "geometry.naca = '0012'\ngeometry.flap = { hinge = 0.8, angle = -5, radius = 0.1 }",
+        "naca = '0012'\nflap = { hinge = 0.8, angle = -5, radius = 0.1 }",
+        "",
         &["hinge = 0.8\n", "angle = -5.0\n", "radius = 0.1\n"],
     ),
-    ("geometry.naca = '2412'\ngeometry.edge_thickness = 0.002", &["trailing_edge = \"blunt\"\n"]),
-    ("geometry.naca = '2412'\ngeometry.edge_thickness = 0", &["trailing_edge = \"sharp\"\n"]),
+    ("naca = '2412'\nedge_thickness = 0.002", "", &["trailing_edge = \"blunt\"\n"]),
+    ("naca = '2412'\nedge_thickness = 0", "", &["trailing_edge = \"sharp\"\n"]),
     (
-        "geometry.naca = '0012'\ngeometry.corners = 30\ngrid.reach = 0.3\ngrid.topology = 'auto'",
+        "naca = '0012'\ncorners = 30",
+        "reach = 0.3\ntopology = 'auto'",
         &["corners = 30.0", "reach = 0.3", "topology = \"O\""],
     ),
-    ("geometry.naca = '0012'\ngrid.ni = 16385\ngrid.topology = 'O'", &["max_turn = 0.234375"]),
-    ("geometry.joukowski = {}", &[]),
+    ("naca = '0012'", "ni = 16385\ntopology = 'O'", &["max_turn = 0.234375"]),
+    ("joukowski = {}", "", &[]),
     (
-        "geometry.wing_body = {}\ngrid.ni = 129",
+        "wing_body = {}",
+        "ni = 129",
         &[
             "seam = \"periodic\"",
             "max_turn = 30.1703",
@@ -341,49 +310,34 @@ const SHAPES: [(&str, &[&str]); 28] = [
             "volume_smoothing = 0.4\n",
         ],
     ),
-    ("geometry.wing_body = {}\ngrid.ni = 8193", &["smoothing_columns = 64.0\n"]),
+    ("wing_body = {}", "ni = 8193", &["smoothing_columns = 64.0\n"]),
+    ("wing_body = {}", "ni = 201\nfirst_cell = 2.5e-3", &["volume_smoothing = 0.4\n"]),
+    ("wing_body = {}", "ni = 201\nfirst_cell = 5e-3", &["volume_smoothing = 0.2\n"]),
     (
-        "geometry.wing_body = {}\ngrid.ni = 201\ngrid.first_cell = 2.5e-3",
-        &["volume_smoothing = 0.4\n"],
-    ),
-    (
-        "geometry.wing_body = {}\ngrid.ni = 201\ngrid.first_cell = 5e-3",
-        &["volume_smoothing = 0.2\n"],
-    ),
-    (
-        "geometry.wing_body = {}\ngrid.topology = 'half'\ngrid.ni = 101\ngrid.first_cell = 5e-3",
+        "wing_body = {}",
+        "topology = 'half'\nni = 101\nfirst_cell = 5e-3",
         &["volume_smoothing = 0.2\n", "smoothing_columns = 1.5625\n"],
     ),
+    ("wing_body = {}", "ni = 4097\nfirst_cell = 1e-2", &["volume_smoothing = 0.05\n"]),
     (
-        "geometry.wing_body = {}\ngrid.ni = 4097\ngrid.first_cell = 1e-2",
-        &["volume_smoothing = 0.05\n"],
-    ),
-    (
-        "geometry.ellipse = { thickness = 0.5 }\ngrid.topology = 'half'\ngrid.ni = 33",
+        "ellipse = { thickness = 0.5 }",
+        "topology = 'half'\nni = 33",
         &["topology = \"half\"", "seam = \"periodic\""],
     ),
 ];
 
 #[test]
 fn the_resolved_case_has_every_default_those_of_the_section_too() {
-    for (keys, decided) in SHAPES {
-        let ni = if keys.contains("grid.ni") { "" } else { "grid.ni = 65" };
+    for (geometry, grid, decided) in SHAPES {
+        let ni = if grid.contains("ni = ") { "" } else { "ni = 65\n" };
 
-        let resolved = settled(&format!("{keys}\n{ni}\ngrid.nj = 33\n"));
+        let text = format!("[geometry]\n{geometry}\n[grid]\nnj = 33\n{ni}{grid}\n");
+        let resolved = settled(&text);
         let text = resolved.to_toml_string().unwrap();
 
-        let mut section = String::new();
-        let stands: Vec<String> = text
-            .lines()
-            .filter_map(|line| {
-                if let Some(name) = line.strip_prefix('[') {
-                    section = name.trim_end_matches(']').to_owned() + ".";
-                }
-                line.split_once(" = ").map(|(key, _)| format!("{section}{key}"))
-            })
-            .collect();
+        let stands = written(&text);
         for key in KEYS {
-            let there = stands.iter().any(|path| path == key.path);
+            let there = stands.iter().any(|(path, _)| path == key.path);
             assert!(there || may_be_missing(key, &text), "{} is missing:\n{text}", key.path);
         }
         for line in decided {
@@ -391,8 +345,8 @@ fn the_resolved_case_has_every_default_those_of_the_section_too() {
         }
         // Every default has been decided.
         let again = resolve(&text).unwrap();
-        assert_eq!(again, resolved, "{keys}");
-        assert_eq!(again.settle().unwrap().case, resolved, "{keys}");
+        assert_eq!(again, resolved, "{geometry}, {grid}");
+        assert_eq!(again.settle().unwrap().case, resolved, "{geometry}, {grid}");
     }
 }
 
