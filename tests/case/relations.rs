@@ -198,21 +198,14 @@ fn a_name_that_is_no_folder_of_its_own_is_refused() {
 
         assert_eq!(resolve(&text).unwrap().name, name);
     }
-}
-
-#[test]
-fn control_characters_of_a_file_do_not_become_a_name() {
-    let path = Path::new("wing\u{1b}[31m.toml");
-
-    let message = shown(Case::from_toml(SMALLEST, path, &[]));
-
-    assert_eq!(message, format!("wing\u{1b}[31m.toml: name = default: {UNFIT}"));
+    let of_file = shown(Case::from_toml(SMALLEST, Path::new("wing\u{1b}[31m.toml"), &[]));
+    assert_eq!(of_file, format!("wing\u{1b}[31m.toml: name = default: {UNFIT}"));
     let message = shown(resolve(&["name = \"../wing\"\n", SMALLEST].concat()));
     assert_eq!(message, format!("wing.toml:1: name = \"../wing\": {UNFIT}"));
 }
 
 #[test]
-fn the_nearest_counts_make_cells_of_their_order() {
+fn the_nearest_counts_and_the_default_of_the_cut_make_cells_of_their_order() {
     for (order, refine) in [(2, 1), (3, 1), (4, 1), (2, 2), (3, 2), (4, 2), (4, 3), (3, 6)] {
         let case = |ni: usize| {
             let keys = format!("[grid]\nni = {ni}\nnj = 49\nrefine = {refine}\n");
@@ -232,17 +225,12 @@ fn the_nearest_counts_make_cells_of_their_order() {
             assert!((nearest[0] + 1..nearest[1]).all(|ni| case(ni).is_err()), "{hint}");
         }
     }
-}
-
-/// On 193 points the cut has 40 cells by default; 39 of them make cells of order 3.
-#[test]
-fn the_default_of_the_cut_makes_cells_of_the_order() {
+    // On 193 points the cut has 40 cells by default; 39 of them make cells of order 3.
     let wake = |order: usize| {
         let output = format!("[output]\ncurved_order = {order}\n");
         let case = resolve_with(&format!("[grid]\ntopology = 'C'\nni = 193\nnj = 49\n{output}"));
         case.unwrap().grid.wake.unwrap().cells
     };
-
     assert_eq!([1, 2, 3, 4].map(wake), [40, 40, 39, 40]);
 }
 
