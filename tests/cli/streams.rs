@@ -27,44 +27,27 @@ fn verbose_shows_every_newton_step_and_the_times() {
 }
 
 #[test]
-fn a_closed_pipe_is_success() {
+fn closed_pipes_are_no_error_and_a_full_standard_output_is_one() {
     let scratch = Scratch::with_case(SMALLEST);
-    for arguments in [&format!("wing.toml {COARSE} {NO_PICTURES}"), "completions bash"] {
-        let (reader, writer) = pipe().unwrap();
-        drop(reader);
-
-        let finished = Finished::from(scratch.command(arguments).stdout(writer));
-
-        let Finished { code, stderr, .. } = finished;
+    let run = format!("wing.toml {COARSE} {NO_PICTURES}");
+    let closed = || pipe().unwrap().1;
+    for arguments in [&*run, "completions bash"] {
+        let Finished { code, stderr, .. } =
+            Finished::from(scratch.command(arguments).stdout(closed()));
         assert_eq!((code, stderr.contains("panic")), (0, false), "{arguments}: {stderr}");
+        #[cfg(target_os = "linux")]
+        {
+            let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+            let finished = Finished::from(scratch.command(arguments).stdout(full));
+            finished.fails(2, "error: cannot write to standard output: ");
+        }
     }
     assert!(scratch.path("output/wing/report.json").exists());
-}
-
-#[test]
-fn a_closed_pipe_for_messages_is_no_panic() {
-    let scratch = Scratch::with_case(SMALLEST);
+    // Nobody reads the messages.
     for (options, code) in [("-v", 0), ("-v --set newton.max_iterations=1", 1)] {
-        let (reader, writer) = pipe().unwrap();
-        drop(reader);
-        let mut command = scratch.command(&format!("wing.toml {COARSE} {NO_PICTURES} {options}"));
-
-        let status = command.stderr(writer).stdout(std::process::Stdio::null()).status();
-
+        let mut command = scratch.command(&format!("{run} {options}"));
+        let status = command.stderr(closed()).stdout(std::process::Stdio::null()).status();
         assert_eq!(status.unwrap().code(), Some(code), "{options}");
-    }
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn a_full_standard_output_is_an_error() {
-    let scratch = Scratch::with_case(SMALLEST);
-    for arguments in [&format!("wing.toml {COARSE} {NO_PICTURES}"), "completions bash"] {
-        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-
-        let finished = Finished::from(scratch.command(arguments).stdout(full));
-
-        finished.fails(2, "error: cannot write to standard output: ");
     }
 }
 
@@ -171,17 +154,11 @@ fn escape_sequences_of_files_are_shown_and_not_sent() {
         shown += u32::from(said.contains("\\u001b"));
     }
     assert!(shown >= 8, "{shown} of {} show what stands there", commands.len());
-}
-
-/// Control characters are escaped in JSON as JSON does; other letters are unchanged.
-#[test]
-fn control_characters_are_escaped_in_json() {
+    // In JSON control characters are escaped as JSON does; other letters are unchanged.
     let name = "a\u{9b}b\u{202e}µ ×";
-    let scratch = Scratch::with(&[(&format!("{name}.toml"), b"geometry.naca = '0012'\n")]);
-
-    let run = ["run", &format!("{name}.toml"), "--json"];
-    let said = Finished::from(scratch.gridgen().args(run)).stdout;
-
+    let toml = format!("{name}.toml");
+    scratch.write(&toml, "geometry.naca = '0012'\n");
+    let said = Finished::from(scratch.gridgen().args(["run", &toml, "--json"])).stdout;
     assert!(said.contains("a\\u009bb\\u202eµ ×"), "{said}");
     let rows: serde_json::Value = serde_json::from_str(&said).unwrap();
     assert_eq!(rows["cases"][0]["name"], name);

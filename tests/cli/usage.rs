@@ -110,23 +110,27 @@ fn a_case_that_cannot_be_run_is_refused_with_line_and_remedy() {
 }
 
 #[test]
-fn a_gpu_that_is_not_there_exits_with_3_before_any_work_and_names_the_way_out() {
+fn gpus_that_are_not_there_or_too_many_exit_with_3_and_the_automatic_choice_is_then_the_cpu() {
     let scratch = Scratch::with_case(SMALLEST);
-    let finished = scratch.run("wing.toml --backend cuda");
+    let on = |backend: &str| scratch.run(&format!("wing.toml {ON_COARSE_GRID} {backend}"));
 
-    finished.fails(3, "--backend cpu");
-    assert!(finished.stderr.starts_with("error: "), "{}", finished.stderr);
+    let missing = on("--backend cuda");
+    missing.fails(3, "--backend cpu");
+    assert!(missing.stderr.starts_with("error: "), "{}", missing.stderr);
+    if cfg!(feature = "cuda") {
+        // They are more than bands of columns, which is found before any is opened.
+        let many = on("--devices 0,1,2,3,4,5,6,7");
+        many.fails(3, "63 unknown columns cannot be cut into 8 bands of at least 8");
+        many.fails(3, "--devices");
+    }
     assert!(!scratch.path("output").exists());
-}
 
-#[test]
-#[cfg(feature = "cuda")]
-fn more_gpus_than_bands_of_columns_are_refused_before_any_is_opened() {
-    let scratch = Scratch::with_case(SMALLEST);
-    let finished = scratch.run(&format!("wing.toml --devices 0,1,2,3,4,5,6,7 {ON_COARSE_GRID}"));
-
-    finished.fails(3, "63 unknown columns cannot be cut into 8 bands of at least 8");
-    finished.fails(3, "--devices");
+    for backend in ["", "--backend auto"] {
+        // With a GPU the note says from how many points on it is faster.
+        on(backend).succeeds_with("note: running on the CPU");
+    }
+    on("--backend cpu").succeeds_with("");
+    assert_eq!(on("-q"), Finished { code: 0, stdout: String::new(), stderr: String::new() });
 }
 
 #[test]
@@ -142,20 +146,6 @@ fn a_schedule_for_gpus_is_not_taken_for_one_of_the_cpu() {
                 order\n";
     assert_eq!(run("tiles"), (0, note.to_owned()));
     assert_eq!(run("levels"), (0, String::new()));
-}
-
-#[test]
-fn the_automatic_choice_says_that_it_runs_on_the_cpu() {
-    let scratch = Scratch::with_case(SMALLEST);
-
-    let on = |backend: &str| scratch.run(&format!("wing.toml {ON_COARSE_GRID} {backend}"));
-
-    for backend in ["", "--backend auto"] {
-        // With a GPU the note says from how many points on it is faster.
-        on(backend).succeeds_with("note: running on the CPU");
-    }
-    on("--backend cpu").succeeds_with("");
-    assert_eq!(on("-q"), Finished { code: 0, stdout: String::new(), stderr: String::new() });
 }
 
 /// Neither half a megabyte of a key nor three hundred zeros are readable.
