@@ -1,12 +1,13 @@
 //! Layout of report.html in a real browser: `BROWSER=chromium cargo test --test cli browser -- --ignored`,
 //! which `.ci/run` does if there is one. Chromium and its derivatives are supported.
 
-use std::path::{Path, PathBuf};
+use std::env;
+use std::path::Path;
 use std::process::Command;
-use std::{env, fs};
 
 use serde_json::Value;
-use tempfile::TempDir;
+
+use super::Scratch;
 
 /// The probe that runs in the page after layout.
 const PROBE: &str = r#"<script>
@@ -38,22 +39,6 @@ probe.textContent = "PROBE" + JSON.stringify({
 document.body.append(probe);
 </script>"#;
 
-/// The report of a small grid, with the probe appended.
-fn report(folder: &Path) -> PathBuf {
-    let case = folder.join("wing.toml");
-    fs::write(&case, "geometry.naca = '2412'\ngrid = { ni = 65, nj = 33 }\n").unwrap();
-    let run = Command::new(env!("CARGO_BIN_EXE_gridgen"))
-        .current_dir(folder)
-        .args(["run", "wing.toml", "--backend", "cpu", "--quiet"])
-        .status()
-        .unwrap();
-    assert!(run.success());
-    let page = fs::read_to_string(folder.join("output/wing/report.html")).unwrap();
-    let probed = folder.join("probed.html");
-    fs::write(&probed, page + PROBE).unwrap();
-    probed
-}
-
 /// The results of the probe in a window of this width in pixels, dark or light.
 fn laid_out(page: &Path, width: u32, dark: bool) -> Value {
     let browser = env::var("BROWSER").unwrap();
@@ -78,8 +63,10 @@ fn contrast(a: f64, b: f64) -> f64 {
 #[test]
 #[ignore = "needs a browser: see .ci/run"]
 fn a_report_fits_its_window_in_light_and_dark_and_loads_nothing() {
-    let folder = TempDir::new().unwrap();
-    let page = report(folder.path());
+    let scratch = Scratch::with_case("geometry.naca = '2412'\ngrid = { ni = 65, nj = 33 }\n");
+    scratch.run("run wing.toml --backend cpu --quiet").succeeds();
+    scratch.write("probed.html", scratch.text("output/wing/report.html") + PROBE);
+    let page = scratch.path("probed.html");
 
     for (width, dark) in [(1200, false), (1200, true), (500, false), (500, true)] {
         let seen = laid_out(&page, width, dark);

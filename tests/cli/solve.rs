@@ -1,12 +1,10 @@
 //! Linear systems from files.
 
-use std::path::Path;
-
 use gridgen::files::restart;
 use gridgen::formats::matrix_market::{read_columns, read_matrix};
 use serde_json::Value;
 use support::krylov;
-use support::linear::{apart, dot};
+use support::linear::{Matrix, apart, dot};
 
 use super::{Finished, SMALLEST, Scratch};
 
@@ -66,14 +64,6 @@ fn a_matrix_of_an_odd_name_is_solved_into_a_folder_of_its_own() {
     }
 }
 
-/// ‖b − A x‖ / ‖b‖ for files.
-fn residual(matrix: &Path, b: &[f64], x: &[f64]) -> f64 {
-    let a = read_matrix(matrix).unwrap().csr;
-    let product = |row| a.row(row).map(|(column, value)| value * x[column]).sum::<f64>();
-    let rest: Vec<f64> = (0..a.rows()).map(|row| b[row] - product(row)).collect();
-    (dot(&rest, &rest) / dot(b, b)).sqrt()
-}
-
 #[test]
 fn a_system_is_solved_and_said_to_be() {
     let scratch = with_grid();
@@ -95,7 +85,8 @@ fn a_system_is_solved_and_said_to_be() {
     ");
     let files = ["convergence.csv", "convergence.svg", "report.json", "x.mtx"];
     assert_eq!(scratch.names("output/A"), files);
-    let found = residual(&scratch.path("A.mtx"), &[1.0; 144], &solution(&scratch, "A"));
+    let a = Matrix::<f64>::from(read_matrix(&scratch.path("A.mtx")).unwrap().csr);
+    let found = a.residual(&[1.0; 144], &solution(&scratch, "A")) / 12.0;
     assert!(found <= 1.02e-8, "{found:e}");
     let csv = scratch.text("output/A/convergence.csv");
     assert!(csv.starts_with("iteration,relative_residual\n0,1e0\n1,"), "{csv}");
