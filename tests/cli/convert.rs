@@ -129,23 +129,16 @@ const PLAIN: &str = "1\n4 2 1\n0 1 2 3 0 1 2 3\n0 0 0 0 1 1 1 1\n0 0 0 0 0 0 0 0
 const FOLDED: &str = "1\n4 2 1\n0 1 2 3 0 1 1 3\n0 0 0 0 1 1 -1 1\n0 0 0 0 0 0 0 0\n";
 
 #[test]
-fn names_of_no_format_are_refused() {
-    let scratch = Scratch::with(&[("plain.p3d", &PLAIN)]);
+fn names_of_no_format_are_refused_and_a_folded_grid_is_written_and_not_praised() {
+    let scratch = Scratch::with(&[("plain.p3d", &PLAIN), ("folded.p3d", &FOLDED)]);
     convert(&scratch, "plain.p3d", "plain.stl", "").is_refused(
         "error: plain.stl: no format has such a name\n\
          hint: name it .vts, .vtk, .p3d, .su2, .cgns or .msh, or choose one with --to\n",
     );
-
     convert(&scratch, "plain.p3d", "plain.vtk", "").succeeds();
-    assert_eq!(scratch.names("."), ["plain.p3d", "plain.vtk"]);
-}
-
-#[test]
-fn a_folded_grid_is_written_and_not_praised() {
-    let scratch = Scratch::with(&[("folded.p3d", &FOLDED)]);
+    assert_eq!(scratch.names("."), ["folded.p3d", "plain.p3d", "plain.vtk"]);
 
     let finished = convert(&scratch, "folded.p3d", "folded.vts", "");
-
     assert_eq!((finished.code, &*finished.stderr), (1, "error: folded cells in the grid: 2\n"));
     assert_eq!(scratch.run("quality folded.vts --no-pictures").code, 1);
 }

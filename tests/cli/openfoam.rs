@@ -128,19 +128,6 @@ fn a_changed_set_up_is_kept_and_its_missing_patches_are_printed() {
     assert_eq!(conditions(&scratch, "0/U"), ["airfoil", "farfield", "back", "front"]);
 }
 
-#[test]
-fn patches_missing_from_a_set_up_for_a_converted_mesh_are_printed() {
-    let scratch = Scratch::solved("-o .");
-    let velocity = "boundaryField\n{\n    wing { type slip; }\n    farfield { type slip; }\n}\n";
-    scratch.write("case/0/U", velocity);
-
-    let note = "note: case/0/U stays as you have it and does not name the patches airfoil, frontAndBack \
-                of the new mesh\n";
-    scratch.run("convert wing/mesh.vts -o case --to openfoam").succeeds_with(note);
-    assert_eq!(scratch.text("case/0/U"), velocity);
-    assert!(scratch.path("case/0/p").is_file());
-}
-
 /// The force coefficients of a section 2 units long, and of a body beside the origin. By hand: its quarter
 /// point, its middle, and length times span.
 #[test]
@@ -171,11 +158,19 @@ fn force_coefficients_refer_to_the_chord_and_the_place_of_the_section() {
 
 /// For a mesh alone the chord is the line from the edge to the nose, in any direction.
 #[test]
-fn force_coefficients_of_a_converted_mesh_refer_to_the_chord_of_its_wall() {
+fn a_converted_mesh_has_coefficients_by_the_chord_of_its_wall_and_a_note_on_missing_patches() {
     let scratch = Scratch::with_case("geometry.naca = '0012'\n");
     scratch.run_coarse("--set geometry.chord=2 --set geometry.angle=90 -o .").succeeds();
 
-    scratch.run("convert wing/mesh.vts -o case --to openfoam").succeeds();
+    let velocity = "boundaryField\n{\n    wing { type slip; }\n    farfield { type slip; }\n}\n";
+    scratch.write("case/0/U", velocity);
+
+    let note = "note: case/0/U stays as you have it and does not name the patches airfoil, frontAndBack \
+                of the new mesh\n";
+    scratch.run("convert wing/mesh.vts -o case --to openfoam").succeeds_with(note);
+
+    assert_eq!(scratch.text("case/0/U"), velocity);
+    assert!(scratch.path("case/0/p").is_file());
 
     let numbers = |key: &str| numbers(&scratch, "case", key);
     // The section was turned by a right angle about (0.25, 0).

@@ -51,19 +51,14 @@ fn packed(grid: &Grid) -> Vec<u8> {
 }
 
 #[test]
-fn a_grid_of_usual_size_is_whole() {
-    let grid = Grid::new(Topology::C { wake: 48 }, 257, 129);
-
-    let (head, bytes) = head(&packed(&grid));
-
-    let zone = &head["zones"][0];
+fn a_grid_of_usual_size_is_whole_and_a_large_one_thinned_alike_on_both_sides_of_its_cut() {
+    let (usual, bytes) = head(&packed(&Grid::new(Topology::C { wake: 48 }, 257, 129)));
+    let zone = &usual["zones"][0];
     assert_eq!([&zone["ni"], &zone["nj"], &zone["cut"]], [257, 129, 48]);
     assert_eq!(zone["wall"], serde_json::json!([48, 208]));
-    assert_eq!((bytes, &head["note"], &zone["is"]), (257 * 129 * 16, &Value::Null, &Value::Null));
-}
+    assert_eq!((bytes, &usual["note"], &zone["is"]), (257 * 129 * 16, &Value::Null, &Value::Null));
+    assert!(!SCRIPT.contains("</script") && !SCRIPT.contains("<!--"));
 
-#[test]
-fn a_large_grid_is_thinned_alike_on_both_sides_of_its_cut_and_says_so() {
     let (ni, nj, wake) = (1025, 1023, 131);
     let grid = Grid::new(Topology::C { wake }, ni, nj);
 
@@ -78,9 +73,4 @@ fn a_large_grid_is_thinned_alike_on_both_sides_of_its_cut_and_says_so() {
     let [from, to]: [usize; 2] = serde_json::from_value(zone["wall"].clone()).unwrap();
     assert_eq!(([i[from], i[to]], [j[0], j[1]]), ([wake, ni - 1 - wake], [0, 1]));
     assert!(head["note"].as_str().unwrap().contains("One of 3 lines"), "{head}");
-}
-
-#[test]
-fn the_script_has_no_end_of_its_element() {
-    assert!(!SCRIPT.contains("</script") && !SCRIPT.contains("<!--"));
 }
