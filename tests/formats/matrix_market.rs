@@ -31,85 +31,11 @@ fn refusal(text: &str) -> String {
 }
 
 #[test]
-fn entries_in_any_order_become_sorted_rows() {
-    let text = format!("{GENERAL}4 4 5\n4 2 -1.5\n1 3 2\n1 1 1e-3\n4 4 7\n2 1 .5\n");
-
-    let found = read(&text).unwrap();
-
-    let expected = [(0, 0, 1e-3), (0, 2, 2.0), (1, 0, 0.5), (3, 1, -1.5), (3, 3, 7.0)];
-    assert_eq!(entries(&found.csr), expected);
-    assert_eq!(found.csr.row_start, [0, 2, 3, 3, 5]);
-    assert_eq!((found.columns, found.symmetry, found.duplicates), (4, MatrixSymmetry::General, 0));
-}
-
-#[test]
-fn entries_at_the_same_place_are_summed_in_file_order() {
-    // (1e16 + 1) − 1e16 is 0 in doubles and 1e16 − 1e16 + 1 is 1, so the order of the sum matters.
-    let text = format!("{GENERAL}2 2 5\n2 2 1e16\n1 1 3\n2 2 1\n2 2 -1e16\n2 1 4\n");
-
-    let found = read(&text).unwrap();
-
-    assert_eq!(entries(&found.csr), [(0, 0, 3.0), (1, 0, 4.0), (1, 1, 0.0)]);
-    assert_eq!(found.duplicates, 2);
-}
-
-#[test]
-fn symmetry_gives_the_other_triangle() {
-    let symmetric =
-        "%%MatrixMarket matrix coordinate integer symmetric\n3 3 3\n1 1 4\n3 1 -2\n2 2 5";
-    let skew = "%%matrixmarket MATRIX Coordinate Real Skew-Symmetric\n2 2 1\n2 1 3.5\n";
-
-    let [symmetric, skew] = [symmetric, skew].map(|text| read(text).unwrap());
-
-    let expected = [(0, 0, 4.0), (0, 2, -2.0), (1, 1, 5.0), (2, 0, -2.0)];
-    assert_eq!(entries(&symmetric.csr), expected);
-    assert_eq!(entries(&skew.csr), [(0, 1, -3.5), (1, 0, 3.5)]);
-    assert_eq!(
-        [symmetric.symmetry, skew.symmetry],
-        [MatrixSymmetry::Symmetric, MatrixSymmetry::SkewSymmetric]
-    );
-}
-
-#[test]
-fn arrays_are_stored_by_columns() {
-    let banner = "%%MatrixMarket matrix array real";
-    let general = read(&format!("{banner} general\n2 3\n1\n2\n3\n0\n5\n6\n")).unwrap();
-    let symmetric = read(&format!("{banner} symmetric\n2 2\n1\n2\n3\n")).unwrap();
-    let skew = read(&format!("{banner} skew-symmetric\n3 3\n1\n2\n3\n")).unwrap();
-
-    let [general, symmetric, skew] = [general, symmetric, skew].map(|found| entries(&found.csr));
-
-    let expected = [(0, 0, 1.0), (0, 1, 3.0), (0, 2, 5.0), (1, 0, 2.0), (1, 2, 6.0)];
-    assert_eq!(general, expected);
-    assert_eq!(symmetric, [(0, 0, 1.0), (0, 1, 2.0), (1, 0, 2.0), (1, 1, 3.0)]);
-    let expected =
-        [(0, 1, -1.0), (0, 2, -2.0), (1, 0, 1.0), (1, 2, -3.0), (2, 0, 2.0), (2, 1, 3.0)];
-    assert_eq!(skew, expected);
-}
-
-#[test]
-fn one_row_makes_a_matrix() {
-    let pattern = "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 2\n1 1\n2 1\n";
-    let integer = "%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 -7\n";
-    let found = |text: &str| entries(&read(text).unwrap().csr);
-
-    assert_eq!(found(&format!("{GENERAL}1 1 1\n1 1 -2")), [(0, 0, -2.0)]);
-    assert_eq!(found(integer), [(0, 0, -7.0)]);
-    // A pattern is of ones.
-    assert_eq!(found(pattern), [(0, 0, 1.0), (0, 1, 1.0), (1, 0, 1.0)]);
-    assert_eq!(read(&format!("{GENERAL}1 1 0")).unwrap().csr.row_start, [0, 0]);
-}
-
-#[test]
-fn line_ends_comments_blanks_and_fortran_are_read() {
-    let text = "\u{feff}%%MatrixMarket  matrix coordinate\treal general\r\n% said\r\n\r\n  3 3   6\r\n\r\n\
-                 1 1 1.0D+03\r\n% a remark\r\n\t2 2 -1.25d-2 \r\n3 3 1.5-103\n 1 2 +4.\n2 1 .5E1\n\
-                 03 01 0x\n";
-    let text = text.replace("0x", "12345678901234567890e-5");
-
-    let found = read(&text).unwrap();
-
-    let expected = [
+fn files_of_every_kind_become_sorted_rows() {
+    let fortran = "\u{feff}%%MatrixMarket  matrix coordinate\treal general\r\n% said\r\n\r\n  3 3   6\r\n\r\n\
+                   1 1 1.0D+03\r\n% a remark\r\n\t2 2 -1.25d-2 \r\n3 3 1.5-103\n 1 2 +4.\n2 1 .5E1\n\
+                   03 01 12345678901234567890e-5\n";
+    let of_fortran = [
         (0, 0, 1000.0),
         (0, 1, 4.0),
         (1, 0, 5.0),
@@ -117,7 +43,55 @@ fn line_ends_comments_blanks_and_fortran_are_read() {
         (2, 0, 1.234_567_890_123_456_7e14),
         (2, 2, 1.5e-103),
     ];
-    assert_eq!(entries(&found.csr), expected);
+    let of_array = [(0, 0, 1.0), (0, 1, 3.0), (0, 2, 5.0), (1, 0, 2.0), (1, 2, 6.0)];
+    let of_skew_array =
+        [(0, 1, -1.0), (0, 2, -2.0), (1, 0, 1.0), (1, 2, -3.0), (2, 0, 2.0), (2, 1, 3.0)];
+    for (kind, text, expected) in [
+        (
+            "coordinate real general",
+            "4 4 5\n4 2 -1.5\n1 3 2\n1 1 1e-3\n4 4 7\n2 1 .5\n",
+            &[(0, 0, 1e-3), (0, 2, 2.0), (1, 0, 0.5), (3, 1, -1.5), (3, 3, 7.0)][..],
+        ),
+        (
+            "coordinate integer symmetric",
+            "3 3 3\n1 1 4\n3 1 -2\n2 2 5",
+            &[(0, 0, 4.0), (0, 2, -2.0), (1, 1, 5.0), (2, 0, -2.0)],
+        ),
+        // Arrays are stored by columns.
+        ("array real general", "2 3\n1\n2\n3\n0\n5\n6\n", &of_array),
+        (
+            "array real symmetric",
+            "2 2\n1\n2\n3\n",
+            &[(0, 0, 1.0), (0, 1, 2.0), (1, 0, 2.0), (1, 1, 3.0)],
+        ),
+        ("array real skew-symmetric", "3 3\n1\n2\n3\n", &of_skew_array),
+        // A pattern is of ones.
+        (
+            "coordinate pattern symmetric",
+            "2 2 2\n1 1\n2 1\n",
+            &[(0, 0, 1.0), (0, 1, 1.0), (1, 0, 1.0)],
+        ),
+        ("coordinate integer general", "1 1 1\n1 1 -7\n", &[(0, 0, -7.0)]),
+        ("coordinate real general", "1 1 1\n1 1 -2", &[(0, 0, -2.0)]),
+    ] {
+        let found = read(&format!("%%MatrixMarket matrix {kind}\n{text}")).unwrap();
+
+        assert_eq!(entries(&found.csr), expected, "{kind}");
+        assert_eq!(found.symmetry == MatrixSymmetry::Symmetric, kind.ends_with(" symmetric"));
+        let columns = text.split([' ', '\n']).nth(1).unwrap();
+        assert_eq!((&*found.columns.to_string(), found.duplicates), (columns, 0));
+    }
+    assert_eq!(entries(&read(fortran).unwrap().csr), of_fortran);
+    let skew =
+        read("%%matrixmarket MATRIX Coordinate Real Skew-Symmetric\n2 2 1\n2 1 3.5\n").unwrap();
+    assert_eq!(entries(&skew.csr), [(0, 1, -3.5), (1, 0, 3.5)]);
+    assert_eq!(skew.symmetry, MatrixSymmetry::SkewSymmetric);
+    assert_eq!(read(&format!("{GENERAL}1 1 0")).unwrap().csr.row_start, [0, 0]);
+    // (1e16 + 1) − 1e16 is 0 in doubles and 1e16 − 1e16 + 1 is 1, so the order of the sum matters.
+    let text = format!("{GENERAL}2 2 5\n2 2 1e16\n1 1 3\n2 2 1\n2 2 -1e16\n2 1 4\n");
+    let summed = read(&text).unwrap();
+    assert_eq!(entries(&summed.csr), [(0, 0, 3.0), (1, 0, 4.0), (1, 1, 0.0)]);
+    assert_eq!(summed.duplicates, 2);
 }
 
 #[test]
@@ -253,16 +227,11 @@ fn errors_far_inside_a_long_file_have_their_line() {
     let bad = good.replace("\n150000 150000 1.5\n", "\n150000 200001 1.5\n");
     let more = format!("{GENERAL}{n} {n} {}\n{lines}", n - 3);
 
-    let said = [bad, more].map(|text| refusal(&text));
-
     assert!(read(&good).is_ok());
-    assert_eq!(
-        said,
-        [
-            "a.mtx:150002: `150000 200001 1.5`: the column must be 1 to 200000",
-            "a.mtx:200000: `199998 199998 1.5`: an entry more than the 199997 of the line of sizes",
-        ]
-    );
+    insta::assert_snapshot!([bad, more].map(|text| refusal(&text)).join("\n"), @r"
+    a.mtx:150002: `150000 200001 1.5`: the column must be 1 to 200000
+    a.mtx:200000: `199998 199998 1.5`: an entry more than the 199997 of the line of sizes
+    ");
 }
 
 #[test]
