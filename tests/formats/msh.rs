@@ -11,7 +11,7 @@ use gridgen::grid::{Grid, Symmetry, Topology};
 use support::grids::{grid_from, joukowski_grid, parabolic_grid, polar_grid};
 
 use super::extruded::cone;
-use super::{grids, text_of};
+use super::{boundary, grids, text_of};
 
 /// A block of elements of one entity.
 struct Block {
@@ -200,27 +200,6 @@ fn nodes_are_numbered_as_gmsh_numbers_them() {
     }
 }
 
-/// Groups of a plane grid, and the number of sides of cells of this order in each.
-fn rim(grid: &Grid, order: usize) -> BTreeMap<&'static str, usize> {
-    let (around, out) = ((grid.ni - 1) / order, (grid.nj - 1) / order);
-    let cells = ("fluid", around * out);
-    let list = match grid.topology {
-        Topology::C { wake } => {
-            vec![
-                ("airfoil", around - 2 * wake / order),
-                ("farfield", around),
-                ("outflow", 2 * out),
-                cells,
-            ]
-        }
-        Topology::Half(_) => {
-            vec![("airfoil", around), ("farfield", around), ("symmetry", 2 * out), cells]
-        }
-        _ => vec![("airfoil", around), ("farfield", around), cells],
-    };
-    list.into_iter().collect()
-}
-
 /// The lattice positions of an element in gmsh's order.
 fn lattice_places<const N: usize>(text: &str) -> Vec<[usize; N]> {
     let digits = |word: &str| std::array::from_fn(|c| usize::from(word.as_bytes()[c] - b'0'));
@@ -266,7 +245,9 @@ fn curved_cells_have_the_nodes_of_the_grid_once_and_sides_inside_or_in_one_group
                 }
             }
             assert!(open.is_empty(), "without a group: {open:?}");
-            assert_eq!(mesh.counts(), rim(&grid, order));
+            let cells = ("fluid", cells.len());
+            let expected = boundary(&grid, order, None).into_iter().chain([cells]);
+            assert_eq!(mesh.counts(), expected.collect());
             let names: BTreeSet<_> = mesh.groups.iter().map(|(_, name)| &name[..]).collect();
             assert_eq!(names.len(), mesh.groups.len(), "a name is there twice");
         }
@@ -323,7 +304,6 @@ fn faces(nodes: &[usize], order: usize) -> Vec<BTreeSet<usize>> {
 #[test]
 fn extruded_curved_cells_are_closed_and_their_rim_points_outward() {
     for grid in grids() {
-        let half = matches!(grid.topology, Topology::Half(_));
         for (order, sides) in [(1, Sides::Periodic), (2, Sides::Symmetry), (3, Sides::Symmetry)] {
             let span = Span { length: 0.7, cells: 2 * order, sides };
             let mesh = read(&grid, Some(span), order);
@@ -354,14 +334,9 @@ fn extruded_curved_cells_are_closed_and_their_rim_points_outward() {
             };
             let volume = 0.7 * (0..columns * rows).map(area).sum::<f64>();
             assert!((enclosed / volume - 1.0).abs() < 1e-9, "{enclosed} and {volume}");
-            let mut expected: BTreeMap<&str, usize> =
-                rim(&grid, order).into_iter().map(|(name, count)| (name, 2 * count)).collect();
-            let ends = columns * rows;
-            match sides {
-                Sides::Symmetry if !half => drop(expected.insert("symmetry", 2 * ends)),
-                _ => expected.extend([("back", ends), ("front", ends)]),
-            }
-            assert_eq!(mesh.counts(), expected);
+            let cells = ("fluid", 2 * columns * rows);
+            let expected = boundary(&grid, order, Some(span)).into_iter().chain([cells]);
+            assert_eq!(mesh.counts(), expected.collect());
             let nodes = mesh.on.values().map(Vec::len).sum::<usize>();
             assert_eq!(nodes, mesh.nodes.len());
             assert!(mesh.nodes.values().all(|[.., z]| (0..=2 * order).any(|k| *z == span.z(k))));

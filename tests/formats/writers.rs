@@ -14,7 +14,7 @@ use gridgen::grid::{Grid, Symmetry, Topology};
 use support::grids::{half_grid, joukowski_grid, parabolic_grid};
 
 use super::extruded::{cone, foam_list, foam_numbers};
-use super::{text_of, written};
+use super::{boundary, text_of, written};
 
 /// A grid with more points than one task encodes.
 fn grid() -> Grid {
@@ -176,27 +176,6 @@ fn welded_points(grid: &Grid) -> Vec<[f64; 2]> {
     (0..grid.nj).flat_map(|j| (0..nodes(j)).map(move |i| grid.point(i, j))).collect()
 }
 
-/// Markers and their edges or faces: the body, the far field with the outflow, planes of symmetry, and ends of a span.
-fn boundary(grid: &Grid, span: Option<Span>) -> Vec<(&'static str, usize)> {
-    let (around, ends) = (grid.ni - 1, 2 * (grid.nj - 1));
-    let mut markers = match grid.topology {
-        Topology::C { wake } => vec![("airfoil", around - 2 * wake), ("farfield", around + ends)],
-        Topology::Half(_) => {
-            vec![("airfoil", around), ("farfield", around), ("symmetry", ends)]
-        }
-        _ => vec![("airfoil", around), ("farfield", around)],
-    };
-    let Some(Span { cells, sides, .. }) = span else { return markers };
-    for (_, count) in &mut markers {
-        *count *= cells;
-    }
-    match sides {
-        Sides::Symmetry if markers.len() == 2 => markers.push(("symmetry", 2 * grid.cells())),
-        _ => markers.extend([("back", grid.cells()), ("front", grid.cells())]),
-    }
-    markers
-}
-
 /// Twice the signed area of a polygon.
 fn turn(polygon: &[[f64; 2]]) -> f64 {
     (0..polygon.len())
@@ -272,7 +251,10 @@ fn assert_su2(grid: &Grid, span: Option<Span>) {
     // Sides that no other cell has in the opposite sense form the boundary.
     let all = open.clone();
     open.retain(|side| !all.contains(&ring(side.iter().rev().copied().collect())));
-    let markers = boundary(grid, span);
+    let mut markers = boundary(grid, 1, span);
+    // The outflow is far field, too.
+    let outflow = markers.remove("outflow").unwrap_or_default();
+    *markers.get_mut("farfield").unwrap() += outflow;
     let mut lines = 4 + cells.len() + points.len();
     assert!(text.contains(&format!("\nNMARK= {}\n", markers.len())));
     for (marker, count) in markers {
