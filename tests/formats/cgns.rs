@@ -5,7 +5,7 @@
 use std::collections::{HashMap, HashSet};
 
 use gridgen::formats::{MeshData, Sides, Span, cgns};
-use gridgen::grid::Grid;
+use gridgen::grid::{Grid, Topology};
 use hdf5_pure::{AttrValue, File, Group};
 use support::grids::{half_grid, joukowski_grid, parabolic_grid};
 
@@ -57,29 +57,6 @@ fn points(grid: &Grid, span: Option<Span>) -> impl Fn(&[i32]) -> [f64; 3] {
         let [x, y] = grid.point(at[0] as usize - 1, at[1] as usize - 1);
         let z = at.get(2).zip(span).map_or(0.0, |(k, span)| span.z(*k as usize - 1));
         [x, y, z]
-    }
-}
-
-#[test]
-fn coordinates_are_read_back_bit_for_bit() {
-    for (grid, span) in all() {
-        let file = written(&grid, span);
-        let planes = span.map_or(1, |span| span.planes());
-
-        let read = |name: &str| {
-            let array = zone(&file).dataset(&format!("GridCoordinates/{name}/ data")).unwrap();
-            (array.shape().unwrap(), array.read_f64().unwrap())
-        };
-
-        let shape = [planes, grid.nj, grid.ni].map(|n| n as u64);
-        let shape = if span.is_some() { &shape[..] } else { &shape[1..] };
-        assert_eq!(read("CoordinateX"), (shape.to_vec(), grid.x.repeat(planes)));
-        assert_eq!(read("CoordinateY"), (shape.to_vec(), grid.y.repeat(planes)));
-        if let Some(span) = span {
-            let z = (0..planes).flat_map(|k| vec![span.z(k); grid.ni * grid.nj]).collect();
-            assert_eq!(read("CoordinateZ"), (shape.to_vec(), z));
-            assert_eq!(integers(&file.group("Base").unwrap(), "."), [3, 3]);
-        }
     }
 }
 
@@ -140,29 +117,35 @@ pub(super) fn faces_told_of(zone: &Group) -> HashSet<(usize, Vec<i32>)> {
 }
 
 #[test]
-fn boundaries_and_connections_cover_the_rim_once() {
+fn coordinates_are_exact_the_rim_is_covered_once_and_points_that_meet_are_the_same() {
     for (grid, span) in all() {
         let file = written(&grid, span);
-        let zone = zone(&file);
-        let size = &integers(&zone, ".")[..if span.is_some() { 3 } else { 2 }];
+        let (zone, planes) = (zone(&file), span.map_or(1, |span| span.planes()));
+        let read = |name: &str| {
+            let array = zone.dataset(&format!("GridCoordinates/{name}/ data")).unwrap();
+            (array.shape().unwrap(), array.read_f64().unwrap())
+        };
+        let shape = [planes, grid.nj, grid.ni].map(|n| n as u64);
+        let shape = if span.is_some() { &shape[..] } else { &shape[1..] };
+        assert_eq!(read("CoordinateX"), (shape.to_vec(), grid.x.repeat(planes)));
+        assert_eq!(read("CoordinateY"), (shape.to_vec(), grid.y.repeat(planes)));
+        if let Some(span) = span {
+            let z = (0..planes).flat_map(|k| vec![span.z(k); grid.ni * grid.nj]).collect();
+            assert_eq!(read("CoordinateZ"), (shape.to_vec(), z));
+            assert_eq!(integers(&file.group("Base").unwrap(), "."), [3, 3]);
+        }
 
-        let faces = faces_told_of(&zone);
-
+        let size = &integers(&zone, ".")[..shape.len()];
         let cells = |d: usize| size[d] as usize - 1;
         let rim: usize = (0..size.len())
             .map(|d| 2 * (0..size.len()).filter(|e| *e != d).map(cells).product::<usize>())
             .sum();
-        assert_eq!(faces.len(), rim);
-    }
-}
+        assert_eq!(faces_told_of(&zone).len(), rim);
 
-#[test]
-fn points_that_meet_are_the_same() {
-    for (grid, span) in all() {
-        let file = written(&grid, span);
-        let list = zone(&file).group("ZoneGridConnectivity").unwrap();
+        let list = zone.group("ZoneGridConnectivity").unwrap();
+        let half = matches!(grid.topology, Topology::Half(_));
+        assert_eq!(list.groups().unwrap().is_empty(), half);
         let point = points(&grid, span);
-
         for name in list.groups().unwrap() {
             let node = list.group(&name).unwrap();
             let ([first, last], [donor, donor_last]) =
@@ -189,46 +172,43 @@ fn points_that_meet_are_the_same() {
     }
 }
 
-/// The family of a boundary, and the condition of a family.
-fn family(file: &File, name: &str) -> String {
-    characters(&zone(file).group(&format!("ZoneBC/{name}/FamilyName")).unwrap())
-}
-
-fn condition(file: &File, name: &str) -> String {
-    characters(&file.group(&format!("Base/{name}/FamilyBC")).unwrap())
-}
-
+/// Half a grid has a plane of symmetry beside its sides.
 #[test]
 fn boundaries_belong_to_families_with_their_condition() {
-    let file = written(&parabolic_grid(43, 15, 9), Some(SYMMETRY));
-    let list = zone(&file).group("ZoneBC").unwrap();
+    let plane = "BCSymmetryPlane";
+    for (grid, boundary, range, families, conditions) in [
+        (
+            parabolic_grid(43, 15, 9),
+            "airfoil",
+            [[10, 1, 1], [34, 1, 4]],
+            &[("outflow_last", "farfield"), ("symmetry_first", "symmetry")][..],
+            [("airfoil", "BCWallViscous"), ("farfield", "BCFarfield"), ("symmetry", plane)],
+        ),
+        (
+            half_grid(21, 23),
+            "symmetry_last",
+            [[21, 1, 1], [21, 23, 4]],
+            &[
+                ("symmetry_first", "symmetry"),
+                ("symmetry_last", "symmetry"),
+                ("back", "back"),
+                ("front", "front"),
+            ],
+            [("symmetry", plane), ("back", plane), ("front", plane)],
+        ),
+    ] {
+        let file = written(&grid, Some(SYMMETRY));
+        let zone = zone(&file);
+        let text = |path: String| characters(&file.group(&path).unwrap());
 
-    let [first, last] = ends(&list.group("airfoil").unwrap(), "PointRange");
-
-    assert_eq!((first, last), (vec![10, 1, 1], vec![34, 1, 4]));
-    assert_eq!(family(&file, "outflow_last"), "farfield");
-    assert_eq!(family(&file, "symmetry_first"), "symmetry");
-    for (name, expected) in
-        [("airfoil", "BCWallViscous"), ("farfield", "BCFarfield"), ("symmetry", "BCSymmetryPlane")]
-    {
-        assert_eq!(condition(&file, name), expected);
+        assert_eq!(ends(&zone, &format!("ZoneBC/{boundary}/PointRange")), range);
+        for (name, expected) in families {
+            assert_eq!(text(format!("Base/grid/ZoneBC/{name}/FamilyName")), *expected);
+        }
+        for (name, expected) in conditions {
+            assert_eq!(text(format!("Base/{name}/FamilyBC")), expected);
+        }
     }
-}
-
-#[test]
-fn half_a_grid_has_a_plane_of_symmetry_beside_its_sides() {
-    let file = written(&half_grid(21, 23), Some(SYMMETRY));
-    let list = zone(&file).group("ZoneBC").unwrap();
-
-    let [first, last] = ends(&list.group("symmetry_last").unwrap(), "PointRange");
-
-    assert_eq!((first, last), (vec![21, 1, 1], vec![21, 23, 4]));
-    let names = ["symmetry_first", "symmetry_last", "back", "front"];
-    assert_eq!(names.map(|name| family(&file, name)), ["symmetry", "symmetry", "back", "front"]);
-    for name in ["symmetry", "back", "front"] {
-        assert_eq!(condition(&file, name), "BCSymmetryPlane");
-    }
-    assert!(zone(&file).group("ZoneGridConnectivity").unwrap().groups().unwrap().is_empty());
 }
 
 #[test]
@@ -237,11 +217,9 @@ fn periodic_sides_meet_at_their_distance() {
     let file = written(&joukowski_grid(41, 23, 0.2), Some(span));
     let side = zone(&file).group("ZoneGridConnectivity/side_first").unwrap();
 
-    let ends = [ends(&side, "PointRange"), ends(&side, "PointRangeDonor")];
-    let shift = "GridConnectivityProperty/Periodic/Translation/ data";
-    let shift = side.dataset(shift).unwrap().read_f32().unwrap();
+    let shift = side.dataset("GridConnectivityProperty/Periodic/Translation/ data").unwrap();
 
-    assert_eq!(ends[0], [[1, 1, 1], [41, 23, 1]]);
-    assert_eq!(ends[1], [[1, 1, 4], [41, 23, 4]]);
-    assert_eq!(shift, [0.0, 0.0, 0.7]);
+    assert_eq!(ends(&side, "PointRange"), [[1, 1, 1], [41, 23, 1]]);
+    assert_eq!(ends(&side, "PointRangeDonor"), [[1, 1, 4], [41, 23, 4]]);
+    assert_eq!(shift.read_f32().unwrap(), [0.0, 0.0, 0.7]);
 }

@@ -62,7 +62,7 @@ fn plane() -> (&'static Path, &'static RunResult) {
 const NAMES: [&str; 3] = ["background", "main", "flap"];
 
 #[test]
-fn a_multi_block_data_set_names_the_file_of_each_zone() {
+fn a_multi_block_data_set_names_the_file_of_each_zone_and_plot3d_has_a_block_of_each() {
     let (folder, made) = plane();
     let index = fs::read_to_string(folder.join("mesh.vtm")).unwrap();
 
@@ -71,40 +71,23 @@ fn a_multi_block_data_set_names_the_file_of_each_zone() {
         let values = index.split(&key).skip(1);
         values.map(|rest| rest.split('"').next().unwrap().to_owned()).collect()
     };
+    let blocks = formats::contents(&folder.join("mesh.p3d")).unwrap();
 
     assert_eq!(of("name"), NAMES);
-    for ((file, zone), name) in of("file").iter().zip(made.zones()).zip(NAMES) {
-        assert_eq!(zone.name, name);
-        let read = formats::mesh(&folder.join(file)).unwrap().grid;
-        assert_eq!(size_and_nodes(&read), size_and_nodes(zone.grid), "{name}");
+    let notes = &blocks.notes;
+    assert!(notes[0].contains("in the first of 3 blocks, a block count"), "{notes:?}");
+    let size_and_nodes = |grid: &Grid| (grid.ni, grid.nj, grid.x.clone(), grid.y.clone());
+    for (k, zone) in made.zones().iter().enumerate() {
+        assert_eq!(zone.name, NAMES[k]);
+        let file = formats::mesh(&folder.join(&of("file")[k])).unwrap().grid;
+        for read in [&file, &blocks.grids[k]] {
+            assert_eq!(size_and_nodes(read), size_and_nodes(zone.grid), "{}", zone.name);
+        }
     }
-}
-
-#[test]
-fn every_zone_is_a_block_of_the_plot3d_file() {
-    let (folder, made) = plane();
-
-    let read = formats::contents(&folder.join("mesh.p3d")).unwrap();
-
-    assert!(read.notes[0].contains("in the first of 3 blocks, a block count"), "{:?}", read.notes);
-    for (grid, zone) in read.grids.iter().zip(made.zones()) {
-        assert_eq!(size_and_nodes(grid), size_and_nodes(zone.grid), "{}", zone.name);
-    }
-}
-
-fn size_and_nodes(grid: &Grid) -> (usize, usize, &Vec<f64>, &Vec<f64>) {
-    (grid.ni, grid.nj, &grid.x, &grid.y)
-}
-
-#[test]
-fn lengths_in_files_are_those_of_the_reference_chord() {
-    let (_, made) = plane();
-
+    // Lengths are those of the reference chord: the wall extends from the nose at 0 to the edge at its length.
     let main = &made.elements[0].grid;
-
-    // The wall extends from the nose at 0 to the edge at the reference length.
-    let wall = || (0..main.ni).map(|i| main.point(i, 0)[0]);
-    assert!((wall().fold(f64::NEG_INFINITY, f64::max) - 2.0).abs() < 1e-12);
+    let edge = (0..main.ni).map(|i| main.point(i, 0)[0]).fold(f64::NEG_INFINITY, f64::max);
+    assert!((edge - 2.0).abs() < 1e-12, "{edge}");
 }
 
 /// ADflow's `readCGNSGrid.F90` reads them in this form.
@@ -208,18 +191,13 @@ fn assert_mesh(folder: &Path, made: &RunResult, (layers, length): (usize, f64)) 
     }
 }
 
+/// OpenFOAM must read the overset patch before others; walls have the names of elements.
 #[test]
-fn an_overset_case_of_openfoam_has_all_zones_in_one_mesh() {
+fn an_overset_case_of_openfoam_has_all_zones_in_one_mesh_and_its_overset_patch_first() {
     let (folder, made) = plane();
-
-    assert_mesh(&folder.join("openfoam"), made, (1, 1.0));
-}
-
-/// OpenFOAM must read the overset patch before others.
-#[test]
-fn the_overset_patch_comes_first_and_walls_have_the_names_of_elements() {
-    let (folder, made) = plane();
-    let boundary = fs::read_to_string(folder.join("openfoam/constant/polyMesh/boundary")).unwrap();
+    let folder = folder.join("openfoam");
+    let boundary = fs::read_to_string(folder.join("constant/polyMesh/boundary")).unwrap();
+    assert_mesh(&folder, made, (1, 1.0));
 
     let patches: Vec<[&str; 3]> = boundary
         .split("\n    {")
