@@ -43,14 +43,9 @@ fn faces_behind_a_sharp_edge_are_skew_and_extruded_cells_as_long_as_a_cell_over_
     let printed =
         [(Measure::Skewness, 68, 16.918_145_886_2), (Measure::AspectRatio, 8336, 21_650.779_773)];
     assert_found(&objections(&[&grid], Some(span)), &printed, 1e-6);
-}
-
-/// checkMesh printed "Max skewness = 3.2 OK", "Mesh OK.".
-#[test]
-fn none_is_where_the_spacing_at_the_edge_is_the_first_cell() {
-    let grid = naca0012("ni = 161\nnj = 65\nfirst_cell = 1e-5\ntrailing_edge_spacing = 1e-5");
-
-    assert_eq!(objections(&[&grid], None), []);
+    // checkMesh printed "Max skewness = 3.2 OK", "Mesh OK.", where the spacing at the edge is the first cell.
+    let even = naca0012("ni = 161\nnj = 65\nfirst_cell = 1e-5\ntrailing_edge_spacing = 1e-5");
+    assert_eq!(objections(&[&even], None), []);
 }
 
 /// checkMesh printed " ***High aspect ratio cells found, Max aspect ratio: 1068088.02343, number of cells

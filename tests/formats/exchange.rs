@@ -12,12 +12,8 @@ fn of_numpy() -> Vec<u8> {
 }
 
 #[test]
-fn arrays_of_numpy_are_read() {
+fn arrays_of_numpy_and_written_files_are_read() {
     assert_eq!(npy::parsed(&of_numpy()).unwrap(), (vec![2, 2], vec![1.0, 2.0, 3.0, 4.5]));
-}
-
-#[test]
-fn written_files_are_read_back() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.npy");
     for shape in [&[][..], &[3], &[2, 3, 2], &[0, 2]] {

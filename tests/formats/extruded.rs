@@ -14,10 +14,6 @@ use support::grids::joukowski_grid;
 use super::files::numbers;
 use super::text_of;
 
-fn span(cells: usize, sides: Sides) -> Span {
-    Span { length: 0.7, cells, sides }
-}
-
 /// Six times the volume between a face and the origin.
 pub(super) fn cone(face: &[usize], points: &[[f64; 3]]) -> f64 {
     let p = |k: usize| points[face[k]];
@@ -33,14 +29,6 @@ pub(super) fn cone(face: &[usize], points: &[[f64; 3]]) -> f64 {
 pub(super) fn area(grid: &Grid) -> f64 {
     let cell = |k: usize| cell_area(&cell_corners(grid, k % (grid.ni - 1), k / (grid.ni - 1)));
     (0..grid.cells()).map(cell).sum()
-}
-
-#[test]
-fn the_planes_of_a_span_end_where_it_ends() {
-    let span = span(7, Sides::Symmetry);
-
-    assert_eq!((span.planes(), span.z(0), span.z(7)), (8, 0.0, 0.7));
-    assert!((span.z(3) - 0.3).abs() < 1e-15);
 }
 
 /// The numbers of a list in an OpenFOAM file.
@@ -68,7 +56,8 @@ pub(super) fn foam_numbers(folder: &Path, name: &str) -> Vec<Vec<usize>> {
 /// The block is right-handed in indices and coordinates, its span +y, its third index outward.
 #[test]
 fn the_axes_of_fun3d_are_right_handed() {
-    let (grid, span) = (joukowski_grid(17, 9, 0.1), span(2, Sides::Symmetry));
+    let (grid, span) =
+        (joukowski_grid(17, 9, 0.1), Span { length: 0.7, cells: 2, sides: Sides::Symmetry });
     let flavour = Flavour { axes: Axes::Fun3d, ..Flavour::default() };
 
     let words = numbers(&text_of(|out| plot3d::write_to(out, &[&grid], Some(span), flavour)));
@@ -89,4 +78,8 @@ fn the_axes_of_fun3d_are_right_handed() {
             + a[2] * (b[0] * c[1] - b[1] * c[0]);
         assert!(volume > 0.0, "{volume:e}");
     }
+    // The planes of a span end where it ends.
+    let span = Span { cells: 7, ..span };
+    assert_eq!((span.planes(), span.z(0), span.z(7)), (8, 0.0, 0.7));
+    assert!((span.z(3) - 0.3).abs() < 1e-15);
 }

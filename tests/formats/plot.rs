@@ -30,7 +30,7 @@ const UNIT: Window = Window { low: [0.0, 0.0], high: [1.0, 1.0] };
 
 /// A line that leaves and returns gives two pieces.
 #[test]
-fn segments_and_lines_are_cut_at_both_sides() {
+fn segments_lines_and_polygons_are_cut_at_all_sides_and_lines_simplified() {
     for (a, b, cut) in [
         ([-1.0, 0.5], [3.0, 0.5], Some([[0.0, 0.5], [1.0, 0.5]])),
         ([-1.0, 0.5], [0.5, 3.0], None),
@@ -41,18 +41,9 @@ fn segments_and_lines_are_cut_at_both_sides() {
     }
     let pieces = UNIT.clip_line([[0.5, 0.2], [2.0, 0.2], [2.0, 0.8], [0.5, 0.8], [0.2, 0.8]]);
     assert_eq!(pieces, [vec![[0.5, 0.2], [1.0, 0.2]], vec![[1.0, 0.8], [0.5, 0.8], [0.2, 0.8]]]);
-}
-
-#[test]
-fn a_polygon_around_the_window_becomes_the_window() {
-    let around = [[-1.0, -1.0], [2.0, -1.0], [2.0, 2.0], [-1.0, 2.0]];
-    let kept = UNIT.clip_polygon(&around);
-    assert_eq!(Window::around(kept.iter().copied()), UNIT);
-    assert_eq!(kept.len(), 4);
-}
-
-#[test]
-fn points_on_a_straight_line_are_omitted() {
+    // A polygon around the window becomes the window, and points on a straight line are omitted.
+    let kept = UNIT.clip_polygon(&[[-1.0, -1.0], [2.0, -1.0], [2.0, 2.0], [-1.0, 2.0]]);
+    assert_eq!((Window::around(kept.iter().copied()), kept.len()), (UNIT, 4));
     let line = [[0.0, 0.0], [1.0, 0.01], [2.0, 0.0], [3.0, 0.0], [3.0, 5.0]];
     assert_eq!(simplify(&line, 0.1), [[0.0, 0.0], [3.0, 0.0], [3.0, 5.0]]);
 }
@@ -111,16 +102,10 @@ fn cells_cover_squares_by_their_centres_and_the_worst_is_visible() {
 
         assert_eq!(raster.areas(0, 3, frame.low), expected);
     }
-}
-
-#[test]
-fn measures_are_painted_side_by_side() {
-    let frame = Window { low: [10.0, 20.0], high: [14.0, 23.0] };
+    // Measures are painted side by side.
     let mut raster = Raster::over(&PlotPanel { frame, window: frame }, 1.0);
-
-    raster.paint(&[[10.0, 20.0], [14.0, 20.0], [14.0, 21.0], [10.0, 21.0]], [2, 1]);
-    raster.paint(&[[10.0, 20.0], [12.0, 20.0], [12.0, 21.0], [10.0, 21.0]], [1, 2]);
-
+    raster.paint(&quadrangle([[10.0, 20.0], [14.0, 21.0]]), [2, 1]);
+    raster.paint(&quadrangle([[10.0, 20.0], [12.0, 21.0]]), [1, 2]);
     let whole = [[0.0, 0.0], [4.0, 1.0]];
     let halves = [[[0.0, 0.0], [2.0, 1.0]], [[2.0, 0.0], [4.0, 1.0]]];
     assert_eq!(raster.areas(0, 2, [0.0; 2]), [vec![], vec![whole]]);

@@ -118,7 +118,7 @@ fn a_file_that_was_cut_off_or_has_more_behind_its_end_is_refused() {
 }
 
 #[test]
-fn a_cut_file_says_where_it_ends() {
+fn a_cut_file_says_where_it_ends_and_unknown_keys_of_su2_are_passed_over() {
     let grid = joukowski_grid(41, 25, 0.2);
     let raw = written(|out| vts::write_to(out, &grid, None));
     let legacy = written(|out| vtk::write_to(out, &grid, None));
@@ -141,16 +141,9 @@ fn a_cut_file_says_where_it_ends() {
         assert!(said.contains(&place) && said.contains(expected), "{said}");
         assert!(error.hint().unwrap().contains("not whole"), "{:?}", error.hint());
     }
-}
-
-/// Keys of SU2 without meaning for the grid may have lines of their own.
-#[test]
-fn unknown_keys_of_su2_are_passed_over() {
-    let grid = joukowski_grid(41, 25, 0.2);
-    let mut bytes = written(|out| su2::write_to(out, &[&grid], None));
-    bytes.extend(b"FFD_NBOX= 1\nFFD_CORNER_POINTS= 2\n0 0 0\n1 1 1\n% the end\n");
-
-    assert_eq!(read(&bytes).unwrap().grid.x, grid.x);
+    // Keys of SU2 without meaning for the grid may have lines of their own.
+    let more = b"FFD_NBOX= 1\nFFD_CORNER_POINTS= 2\n0 0 0\n1 1 1\n% the end\n";
+    assert_eq!(read(&[&text, &more[..]].concat()).unwrap().grid.x, grid.x);
 }
 
 #[test]
