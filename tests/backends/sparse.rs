@@ -84,18 +84,10 @@ fn neighbours_differ_in_colour() {
     }
     let most = (0..90).map(|row| graph.degree(row)).max();
     assert!(colours.iter().max().map(|&c| c as usize) <= most);
-}
-
-#[test]
-fn five_points_need_two_colours_and_no_neighbours_one() {
-    let m = 7;
-    let five = |k: usize| {
-        let right = (k % m + 1 < m).then_some(k + 1);
-        right.into_iter().chain((k + m < m * m).then_some(k + m))
-    };
-    let five = ones((0..m * m).map(five));
+    // Five points need two colours, and no neighbours one.
+    let right = |k: usize| (k % 7 + 1 < 7).then_some(k + 1);
+    let five = ones((0..49).map(|k| right(k).into_iter().chain((k + 7 < 49).then_some(k + 7))));
     let colours = |a: &Csr| colours_of(&Graph::new(a.pattern()));
-
     assert_eq!(colours(&five).iter().max(), Some(&1));
     assert_eq!(colours(&ones([None; 4])), [0; 4]);
 }
@@ -140,7 +132,7 @@ fn every_row_has_one_place_in_a_graph_of_several_parts() {
 }
 
 #[test]
-fn rows_are_sorted_by_number_and_rise_within_a_set() {
+fn rows_are_sorted_by_number_rise_within_a_set_and_runs_of_small_sets_are_one_turn() {
     let sets = RowSets::by_number(&[0, 0, 1, 1, 2, 2, 1]);
 
     // The example in figure 3 of Wang and Liu.
@@ -148,16 +140,10 @@ fn rows_are_sorted_by_number_and_rise_within_a_set() {
     assert_eq!(sets.offsets(), [0, 2, 5, 7]);
     let none = RowSets::by_number(&[]);
     assert!(none.rows().is_empty() && none.offsets() == [0] && none.merged(9).is_empty());
-}
-
-#[test]
-fn runs_of_small_sets_are_one_turn() {
+    // Runs of small sets are one turn.
     let sets = RowSets::by_number(&[0, 1, 1, 1, 2, 3, 3, 4, 4, 4]);
-
-    let turns: Vec<_> =
-        sets.merged(2).into_iter().map(|turn| (turn.range, turn.together)).collect();
-
-    assert_eq!(turns, [(0..1, false), (1..4, true), (4..7, false), (7..10, true)]);
+    let turns = sets.merged(2).into_iter().map(|turn| (turn.range, turn.together));
+    assert!(turns.eq([(0..1, false), (1..4, true), (4..7, false), (7..10, true)]));
 }
 
 fn starts(lengths: &[usize], ranks: usize) -> Vec<usize> {

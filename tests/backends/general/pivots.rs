@@ -19,7 +19,7 @@ fn replaced(a: &Csr, row: usize, entries: &[(usize, f64)]) -> Csr {
 }
 
 #[test]
-fn a_row_without_diagonal_or_without_entries_is_named() {
+fn a_row_without_diagonal_or_entries_and_a_pivot_that_vanishes_are_named() {
     let a = convection(18);
     for (row, entries) in [(4000, vec![]), (2000, vec![(1999, 1.0), (2001, 1.0)])] {
         // A second unusable pivot follows later.
@@ -34,11 +34,7 @@ fn a_row_without_diagonal_or_without_entries_is_named() {
             assert_eq!(bad, Some(BadPivot { row, value: 0.0 }), "{kind:?}");
         }
     }
-}
-
-#[test]
-fn a_pivot_that_vanishes_in_the_elimination_is_named() {
-    // 2 − 1·2/1 = 0 in row 1.
+    // A pivot vanishes in the elimination: 2 − 1·2/1 = 0 in row 1.
     let singular = Csr::from_rows([[(0, 1.0), (1, 2.0)], [(0, 1.0), (1, 2.0)]].into_iter());
     for kind in [Incomplete::Dilu, Incomplete::Ilu0] {
         for schedule in SAME {

@@ -111,7 +111,7 @@ fn ranks_that_do_not_come_are_named() {
 }
 
 #[test]
-fn a_port_that_is_taken_is_named() {
+fn a_port_that_is_taken_is_named_and_ranks_without_an_address_need_a_rendezvous() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
 
@@ -121,14 +121,8 @@ fn a_port_that_is_taken_is_named() {
         refused.to_string().starts_with(&format!("rank 0 cannot listen at 127.0.0.1:{port}: "))
     );
     assert!(refused.hint().unwrap().contains("--rendezvous"));
-}
-
-#[test]
-fn ranks_without_an_address_need_a_rendezvous() {
     let nowhere = RankPlace { address: None, ..place(1, 2, 1) };
-
     let refused = Job::meet(nowhere, None, WAIT).unwrap_err();
-
     assert_eq!(refused.to_string(), "Open MPI does not say on which host rank 0 runs");
     assert!(refused.hint().unwrap().contains("--rendezvous file:PATH"));
 }

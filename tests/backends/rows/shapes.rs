@@ -14,15 +14,10 @@ fn chunks_hold_whole_rows_and_long_rows_are_split() {
     assert_eq!((chunks.rows, chunks.firsts), (vec![4], vec![0, 3]));
     assert_eq!(chunks.part_bounds, [2100, 4148, 4148, 6196, 6196, 7100]);
     assert_eq!(chunks.owner, [0, 0, 0]);
-}
-
-#[test]
-fn a_row_much_longer_than_the_mean_is_a_separate_chunk() {
+    // A row much longer than the mean is a chunk of its own.
     let starts: Vec<usize> =
         (0..=101).map(|row| 2 * row + if row > 50 { 198 } else { 0 }).collect();
-
     let chunks = RowChunks::new(&starts);
-
     assert_eq!(chunks.bounds, [0, 50, 50, 51, 51, 101]);
     assert!(chunks.owner.is_empty());
 }
@@ -32,17 +27,13 @@ fn rows(lengths: &[usize]) -> Csr {
 }
 
 #[test]
-fn long_rows_and_large_borders_are_taken_in_chunks() {
+fn long_rows_get_more_lanes_and_large_borders_are_taken_in_chunks() {
     assert_eq!(border_lanes(&rows(&[1; 50])), Some(1));
     assert_eq!(border_lanes(&rows(&[3, 4, 3])), Some(4));
     assert_eq!(border_lanes(&rows(&[2000])), Some(32));
     assert_eq!(border_lanes(&rows(&[&[1; 300][..], &[150]].concat())), None);
     assert_eq!(border_lanes(&rows(&[2049])), None);
     assert_eq!(border_lanes(&rows(&[1024; 1025])), None);
-}
-
-#[test]
-fn long_rows_get_more_lanes() {
     assert_eq!([0, 13, 16, 1000].map(row_lanes), [1, 1, 4, 4]);
 }
 
