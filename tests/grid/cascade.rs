@@ -22,7 +22,7 @@ use gridgen::solver::precond::Kind;
 use support::grids::grid_from;
 use support::problems::{NEWTON, newton};
 
-use super::moved_blades::{CHORD, MADE};
+use super::moved_blocks::{BLADE, CHORD};
 use super::{assert_heights, make, shipped};
 
 #[path = "../../examples/cascades.rs"]
@@ -94,7 +94,7 @@ pub(super) fn partners(blocks: &[&Grid]) -> Vec<[[f64; 2]; 2]> {
 
 #[test]
 fn partners_are_a_pitch_apart_and_shared_nodes_are_one_bit_for_bit() {
-    for (chord, made) in [(1.0, unchanged("compressor.toml")), (CHORD, &MADE)] {
+    for (chord, made) in [(1.0, unchanged("compressor.toml")), (CHORD, &*BLADE)] {
         let blocks = made.blocks();
         let pitch = 0.8 * chord;
 

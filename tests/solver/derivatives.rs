@@ -11,12 +11,13 @@ use gridgen::sparse::Schedule;
 
 use support::cases::case;
 use support::linear::{dot, off_transpose};
+use support::moves::{self, on_cpu};
 use support::problems::preconditioned;
 use support::random::Random;
 use support::vectors::{distance, twisted};
 
 use crate::movement::{
-    BLUNT, C, HALF, O, ROOM, SMALL, TUNNEL, bumped, on_cpu, reference, small_ones, thickened,
+    BLUNT, C, HALF, O, ROOM, SMALL, TUNNEL, bumped, reference, small_ones, thickened,
 };
 
 type Wall = Vec<[f64; 2]>;
@@ -33,14 +34,8 @@ fn moved(text: &str) -> (&'static Reference, Wall, Moved) {
     } else {
         twisted(&bumped(&reference.wall(), 0.01), 3.0)
     };
-    let moved = solved(reference, &wall);
+    let moved = moves::moved(reference, &wall);
     (reference, wall, moved)
-}
-
-fn solved(reference: &Reference, wall: &[[f64; 2]]) -> Moved {
-    let moved = on_cpu(reference).move_to(&CpuBackend, wall).unwrap();
-    assert!(moved.verdict.is_good(), "{}", moved.verdict);
-    moved
 }
 
 fn smooth(wall: &[[f64; 2]]) -> Wall {
@@ -68,7 +63,8 @@ fn off(
 ) -> (f64, f64) {
     let [low, high] = [-h, h].map(|h| {
         let changes: Vec<f64> = heights.iter().map(|height| h * height).collect();
-        let moved = solved(&reference.with_heights(&changes).unwrap(), &displaced(wall, by, h));
+        let higher = reference.with_heights(&changes).unwrap();
+        let moved = moves::moved(&higher, &displaced(wall, by, h));
         [moved.grid().x.clone(), moved.grid().y.clone()]
     });
     let mut derivatives = on_cpu(reference).derivatives(&CpuBackend, at).unwrap();

@@ -8,9 +8,10 @@ use gridgen::case::SolverOptions;
 use gridgen::files::record::RecordFault;
 use gridgen::grid::Grid;
 use gridgen::internals::digest;
-use gridgen::movement::{Moved, MovementError, Reference, Resident};
+use gridgen::movement::{Moved, MovementError, Reference};
 use support::cases::{case, make, shipped};
 use support::grids::distance;
+use support::moves::{moved, on_cpu};
 use support::vectors::{self, twisted};
 use support::with_threads;
 
@@ -42,17 +43,6 @@ pub(crate) fn reference(text: &str) -> &'static Reference {
     let own = || -> &'static OnceLock<Reference> { Box::leak(Box::default()) };
     let one = *MADE.lock().unwrap().entry(text.to_owned()).or_insert_with(own);
     one.get_or_init(|| case(text).settle().unwrap().reference(&CpuBackend).unwrap())
-}
-
-pub(crate) fn on_cpu(reference: &Reference) -> Resident<&Reference, CpuBackend> {
-    Resident::new(reference, &CpuBackend).unwrap()
-}
-
-fn moved(reference: &Reference, wall: &[[f64; 2]]) -> Moved {
-    let moved = on_cpu(reference).move_to(&CpuBackend, wall).unwrap();
-    assert!(moved.verdict.is_good(), "{}", moved.verdict);
-    assert_eq!((moved.quality.folded_cells, moved.parts), (0, 1));
-    moved
 }
 
 /// Asserts that a movement took at most these Newton and linear iterations.
@@ -208,7 +198,7 @@ fn first_cells_stay_exact_between_walls() {
                 let off = height(after, i) / first - 1.0;
                 assert!(off.abs() < 1e-9, "{text}: point {i}: {off:e}");
             }
-            let without = self::moved(slip, &without);
+            let without = support::moves::moved(slip, &without);
             for (moved, reference) in [(&moved, reference), (&without, slip)] {
                 assert_eq!(moved.blocks()[0].boundary(), reference.grid().boundary(), "{text}");
             }

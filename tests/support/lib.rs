@@ -13,6 +13,7 @@ pub mod grids;
 pub mod jobs;
 pub mod krylov;
 pub mod linear;
+pub mod moves;
 pub mod problems;
 pub mod random;
 #[cfg(target_os = "linux")]
