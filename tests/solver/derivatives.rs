@@ -2,17 +2,15 @@
 
 use gridgen::backend::Coarsening;
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::elliptic::{GridJacobian, GridPreconditioner, GridProblem};
+use gridgen::elliptic::{GridPreconditioner, GridProblem};
 use gridgen::movement::{Moved, MovementError, Reference};
 use gridgen::solver::NonlinearProblem;
-use gridgen::solver::linear::Precision;
-use gridgen::solver::precond::{Kind, MultigridSettings};
-use gridgen::sparse::Schedule;
+use gridgen::solver::precond::Kind;
 
 use support::cases::case;
 use support::linear::{dot, off_transpose};
 use support::moves::{self, on_cpu};
-use support::problems::preconditioned;
+use support::problems::{applied, preconditioned, preconditioner};
 use support::random::Random;
 use support::vectors::{distance, twisted};
 
@@ -180,36 +178,6 @@ fn equations(text: &str) -> GridProblem<CpuBackend, f64> {
     equations
 }
 
-/// Multigrid in double precision for a Jacobian, or for its transpose.
-fn cycle(jacobian: &GridJacobian<CpuBackend, f64>) -> GridPreconditioner<CpuBackend, f64> {
-    let precision = Precision::Double;
-    let settings = MultigridSettings { precision, ..MultigridSettings::default() };
-    GridPreconditioner::new((Kind::Multigrid, Schedule::Levels), settings, jacobian)
-}
-
-/// [`off_transpose`] for the present forms of M⁻¹ and M⁻ᵀ.
-fn forms_apart(
-    [forwards, backwards]: [&mut GridPreconditioner<CpuBackend, f64>; 2],
-    [jacobian, transposed]: [&GridJacobian<CpuBackend, f64>; 2],
-) -> f64 {
-    let forwards = forwards.current(&CpuBackend, jacobian).unwrap();
-    let backwards = backwards.current(&CpuBackend, transposed).unwrap();
-    forwards.update(&CpuBackend, jacobian).unwrap();
-    backwards.update(&CpuBackend, transposed).unwrap();
-    let [mut z, mut y] = [(); 2].map(|()| vec![0.0; jacobian.rows()]);
-    off_transpose(
-        jacobian.rows(),
-        |v| {
-            forwards.apply(&CpuBackend, jacobian, v, &mut z).unwrap();
-            z
-        },
-        |w| {
-            backwards.apply(&CpuBackend, transposed, w, &mut y).unwrap();
-            y
-        },
-    )
-}
-
 /// ⟨M⁻¹ v, w⟩ = ⟨v, M⁻ᵀ w⟩ of the cycles with wall terms.
 #[test]
 fn the_transposed_cycle_is_the_transpose_of_the_cycle() {
@@ -250,13 +218,21 @@ fn both_sides_fall_back_on_the_same_forms() {
         let mut equations = equations(&text);
         let transposed = &equations.transposed(&CpuBackend).unwrap();
         let operators = [equations.linearise(&CpuBackend).unwrap(), transposed];
-        let [mut forwards, mut backwards] = operators.map(cycle);
-        let _ = forms_apart([&mut forwards, &mut backwards], operators);
+        let way = (Kind::Multigrid, Coarsening::Full);
+        let mut forms = operators.map(|operator| preconditioner(way, operator));
+        let apart = |[forwards, backwards]: &mut [GridPreconditioner<_, _>; 2]| {
+            off_transpose(
+                transposed.rows(),
+                |v| applied(forwards, operators[0], v),
+                |w| applied(backwards, operators[1], w),
+            )
+        };
+        let _ = apart(&mut forms);
 
-        let next = [forwards.fall_back(), backwards.fall_back()];
+        let next = forms.each_mut().map(GridPreconditioner::fall_back);
 
         assert_eq!(next, [Some(first); 2], "{text}");
-        let off = forms_apart([&mut forwards, &mut backwards], operators);
+        let off = apart(&mut forms);
         // The reduced systems of the wall terms are probed, each by itself.
         let most = if first == without { 0.1 } else { 1e-12 };
         assert!(off < most, "{text}: {off:e}");

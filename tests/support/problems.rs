@@ -204,20 +204,36 @@ pub fn newton<B: EllipticBackend + MultigridBackend, T: Real>(
     solve(backend, problem, &mut linear, u, History::default(), settings, &mut ())
 }
 
-/// M⁻¹ r with a preconditioner of the Jacobian; multigrid is coarsened so, and in double precision.
-pub fn preconditioned(
+/// A preconditioner of the Jacobian and its fall-backs; multigrid is coarsened so, and in double precision.
+pub fn preconditioner(
     (kind, coarsening): (Kind, Coarsening),
+    jacobian: &GridJacobian<CpuBackend, f64>,
+) -> GridPreconditioner<CpuBackend, f64> {
+    let precision = Precision::Double;
+    let settings = MultigridSettings { coarsening, precision, ..MultigridSettings::default() };
+    GridPreconditioner::new((kind, Schedule::Levels), settings, jacobian)
+}
+
+/// M⁻¹ r with the present form of a preconditioner of the Jacobian.
+pub fn applied(
+    all: &mut GridPreconditioner<CpuBackend, f64>,
     jacobian: &GridJacobian<CpuBackend, f64>,
     r: &Vec<f64>,
 ) -> Vec<f64> {
-    let precision = Precision::Double;
-    let settings = MultigridSettings { coarsening, precision, ..MultigridSettings::default() };
-    let mut all = GridPreconditioner::new((kind, Schedule::Levels), settings, jacobian);
     let preconditioner = all.current(&CpuBackend, jacobian).unwrap();
     preconditioner.update(&CpuBackend, jacobian).unwrap();
     let mut z = vec![0.0; r.len()];
     preconditioner.apply(&CpuBackend, jacobian, r, &mut z).unwrap();
     z
+}
+
+/// M⁻¹ r with this preconditioner of the Jacobian.
+pub fn preconditioned(
+    way: (Kind, Coarsening),
+    jacobian: &GridJacobian<CpuBackend, f64>,
+    r: &Vec<f64>,
+) -> Vec<f64> {
+    applied(&mut preconditioner(way, jacobian), jacobian, r)
 }
 
 /// The forcing terms of the default case.
