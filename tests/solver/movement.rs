@@ -385,13 +385,11 @@ fn forged_and_folded_references_are_damaged() {
         |bytes: &[u8]| matches!(Reference::from_bytes(bytes), Err(RecordFault::Damaged { .. }));
 
     assert!(Reference::from_bytes(&forged(&whole, as_it_is, |_| ())).is_ok());
-    for wake in ["9223372036854775807", "18446744073709551615", "112", "9223372036854775806"] {
-        let head = |head: &str| head.replace("wake = 48\n", &format!("wake = {wake}\n"));
-        assert!(refused(&forged(&whole, head, |_| ())), "{wake}");
-    }
-    for ni in [0, 1, 2] {
-        let head = |head: &str| head.replace("ni = 225\n", &format!("ni = {ni}\n"));
-        assert!(refused(&forged(&whole, head, |_| ())), "{ni}");
+    let wakes = ["9223372036854775807", "18446744073709551615", "112", "9223372036854775806"];
+    let wakes = wakes.map(|wake| ("wake = 48\n", format!("wake = {wake}\n")));
+    let sizes = [0, 1, 2].map(|ni| ("ni = 225\n", format!("ni = {ni}\n")));
+    for (from, to) in wakes.into_iter().chain(sizes) {
+        assert!(refused(&forged(&whole, |head| head.replace(from, &to), |_| ())), "{to}");
     }
     // The chord and the shift come first, then x.
     let node = 3 + 20 * 225 + 100;
