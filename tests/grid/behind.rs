@@ -8,7 +8,7 @@ use gridgen::case::Case;
 use gridgen::error::ErrorClass;
 use gridgen::formats::{Mesh, MeshData, Settings, mesh};
 use gridgen::generate::GridResult;
-use gridgen::grid::boundary::Meets;
+use gridgen::grid::boundary::{Range, Segment};
 use gridgen::grid::quality::{CurvedQuality, measure_along};
 use gridgen::grid::{Grid, Symmetry, Topology, block_behind};
 use support::grids::grid_from;
@@ -82,6 +82,17 @@ fn assert_across(grid: &Grid, block: &Grid, what: &str) {
     }
 }
 
+/// Asserts that linked nodes of these ranges have the same bits, and returns how many there are.
+#[track_caller]
+fn assert_linked(ranges: Vec<Range>, around: &Grid, behind: &Grid) -> usize {
+    let links = ranges.into_iter().filter_map(|range| Some((range.on, range.link()?)));
+    let nodes = links.flat_map(|(on, to)| (0..on.count()).map(move |k| (on, to, k)));
+    let same = |(on, to, k): &(Segment, Segment, usize)| {
+        assert_eq!(on.point(around, *k, 0), to.point(behind, *k, 0), "{on:?} {k}");
+    };
+    nodes.inspect(same).count()
+}
+
 /// Asserts what every C-grid around a base has, with first cells of this height.
 #[track_caller]
 fn assert_good(made: &GridResult, first_cell: f64, what: &str) {
@@ -89,15 +100,8 @@ fn assert_good(made: &GridResult, first_cell: f64, what: &str) {
     let block = made.behind.as_ref().unwrap();
     assert!(made.is_good(), "{what}: {}", made.verdict);
     assert_eq!(grid.topology, Topology::Blunt { wake: block.ni - 1 }, "{what}");
-    // Links have the same bits, and every side of both blocks is there once.
-    for range in grid.boundary() {
-        let Meets::Link(to) = range.meets else { continue };
-        for k in 0..range.on.count() {
-            let [a, b] = range.on.node([grid.ni, grid.nj], k);
-            let [c, d] = to.node([block.ni, block.nj], k);
-            assert_eq!(grid.point(a, b), block.point(c, d), "{what}: {range:?} {k}");
-        }
-    }
+    // Every side of both blocks is there once.
+    assert_linked(grid.boundary(), grid, block);
     // Heights of the wall and of the base, and right angles.
     assert_heights(quality, first_cell, 1e-4, what);
     let angle = quality.wall_angle_error_max_deg;
@@ -107,32 +111,34 @@ fn assert_good(made: &GridResult, first_cell: f64, what: &str) {
 
 #[test]
 fn sections_with_a_base_have_a_block_behind_it_at_every_first_cell() {
-    for (name, section) in SECTIONS {
-        for first_cell in [1e-3, 1e-6] {
-            let what = format!("{name}, {first_cell:e}");
-            let grid = format!("ni = 225\nnj = 65\nfirst_cell = {first_cell}");
+    let coarser = |of| [1e-3, 1e-6].map(|first_cell| (of, [225, 65], first_cell));
+    let finer = (SECTIONS[3], [385, 145], 1e-5);
+    for ((name, section), [ni, nj], first_cell) in
+        SECTIONS.into_iter().flat_map(coarser).chain([finer])
+    {
+        let what = format!("{name}, {first_cell:e}");
+        let grid = format!("ni = {ni}\nnj = {nj}\nfirst_cell = {first_cell}");
 
-            let made = make(&around(section, "", &grid)).unwrap();
+        let made = make(&around(section, "", &grid)).unwrap();
 
-            if name == "cut at 0.99" && first_cell > 5e-4 {
-                // The base has no room for four such cells.
-                let said = "no room for a block of four first cells behind it";
-                assert!(made.notices.iter().any(|note| note.ends_with(said)), "{:?}", made.notices);
-                assert!(made.is_good() && made.behind.is_none());
-                continue;
-            }
-            assert_good(&made, first_cell, &what);
-            // The base does not change the chord of the section.
-            let wall = made.grid.topology.wall(made.grid.ni);
-            let edge = wall.map(|i| made.grid.point(i, 0)[0]).fold(0.0, f64::max);
-            assert!((edge - 1.0).abs() < 1e-9, "{what}: {edge}");
-            let quality = &made.quality;
-            let most = if first_cell < 5e-6 { 0.2 } else { 0.15 };
-            assert!(quality.max_skewness < 0.26, "{what}: {}", quality.max_skewness);
-            assert!(quality.p99_skewness < most, "{what}: {}", quality.p99_skewness);
-            assert!(quality.max_growth_i < 2.0, "{what}: {}", quality.max_growth_i);
-            assert_steps(&made, [6.0, 12.0], &what);
+        if name == "cut at 0.99" && first_cell > 5e-4 {
+            // The base has no room for four such cells.
+            let said = "no room for a block of four first cells behind it";
+            assert!(made.notices.iter().any(|note| note.ends_with(said)), "{:?}", made.notices);
+            assert!(made.is_good() && made.behind.is_none());
+            continue;
         }
+        assert_good(&made, first_cell, &what);
+        // The base does not change the chord of the section.
+        let wall = made.grid.topology.wall(made.grid.ni);
+        let edge = wall.map(|i| made.grid.point(i, 0)[0]).fold(0.0, f64::max);
+        assert!((edge - 1.0).abs() < 1e-9, "{what}: {edge}");
+        let quality = &made.quality;
+        let most = if first_cell < 5e-6 { 0.2 } else { 0.15 };
+        assert!(quality.max_skewness < 0.26, "{what}: {}", quality.max_skewness);
+        assert!(quality.p99_skewness < most, "{what}: {}", quality.p99_skewness);
+        assert!(quality.max_growth_i < 2.0, "{what}: {}", quality.max_growth_i);
+        assert_steps(&made, [6.0, 12.0], &what);
     }
 }
 
@@ -228,17 +234,6 @@ fn the_files_of_one_block_are_not_taken_for_half_a_grid() {
 }
 
 #[test]
-fn a_finer_grid_around_a_base_is_as_good() {
-    let (name, section) = SECTIONS[3];
-
-    let made = make(&around(section, "", "ni = 385\nnj = 145\nfirst_cell = 1e-5")).unwrap();
-
-    assert_good(&made, 1e-5, name);
-    assert!(made.quality.max_skewness < 0.26 && made.quality.p99_skewness < 0.15, "{name}");
-    assert_steps(&made, [6.0, 12.0], name);
-}
-
-#[test]
 fn an_angle_and_a_wake_direction_keep_the_base_and_its_interfaces_exact() {
     for (geometry, grid) in
         [("angle = 8", ""), ("", "wake_direction = 10"), ("", "wake_spacing = 0.5")]
@@ -321,17 +316,7 @@ fn files_hold_both_blocks_with_the_same_bits_on_their_links() {
     let bytes = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
     let [around, behind] =
         ["around", "behind"].map(|name| read(&folder, &format!("mesh.{name}.vts")));
-    let mut links = 0;
-    for range in made.grid.boundary() {
-        let Meets::Link(to) = range.meets else { continue };
-        for k in 0..range.on.count() {
-            let [a, b] = range.on.node([65, 25], k);
-            let [c, d] = to.node([17, 9], k);
-            assert_eq!(around.point(a, b), behind.point(c, d), "{range:?} {k}");
-            links += 1;
-        }
-    }
-    assert_eq!(links, 2 * 17);
+    assert_eq!(assert_linked(made.grid.boundary(), &around, &behind), 2 * 17);
     let su2 = text("mesh.su2");
     // Both blocks without the links, whose ends are the corners of the base.
     assert!(su2.contains(&format!("NPOIN= {}", 65 * 25 + 17 * 9 - 2 * 17)));
