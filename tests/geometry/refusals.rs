@@ -1,6 +1,6 @@
 //! Files that cannot be read: the place, the text found there, the remedy.
 
-use gridgen::geometry::{FileProblem, GeometryError, airfoil_from_file};
+use gridgen::geometry::airfoil_from_file;
 
 use crate::{data, file};
 
@@ -26,6 +26,10 @@ fn files_that_are_no_airfoil_files_are_refused_with_place_and_remedy() {
     stray.insert(10, "0.5 7.25");
     let repeated = "1 0\n".to_owned() + &"0.5 0.1\n".repeat(20) + "0 0\n0.5 -0.1\n1 0\n";
     let of = |name: &str| std::fs::read_to_string(data(name)).unwrap();
+    let with = |row: &str| format!("name\n1 0\n{row}\n0 0\n0.5 -0.1\n");
+    let on_line = |x: fn(usize) -> usize| {
+        (0..20).map(|k| [x(k).to_string(), k.to_string()].join(" ")).collect::<Vec<_>>().join("\n")
+    };
     for (text, message, hint) in [
         (String::new(), ": the file is empty", "the whole contour"),
         (" \r\n\n".to_owned(), ": the file is empty", "the whole contour"),
@@ -56,37 +60,27 @@ fn files_that_are_no_airfoil_files_are_refused_with_place_and_remedy() {
             "correct the counts",
         ),
         (stray.join("\n"), ":11: the point (0.5, 7.25) lies far away from all others", ""),
+        (with("0.5 1.2.3"), ":3: `0.5 1.2.3` is not a point, two numbers `x y` were expected", ""),
+        (
+            with("0.5 0.0x23"),
+            ":3: `0.5 0.0x23` is not a point, two numbers `x y` were expected",
+            "",
+        ),
+        (with("0.5 inf"), ":3: `0.5 inf` holds a coordinate that is not finite", ""),
+        // A row that follows the points is no remark.
+        (
+            "name\n1 0\n0 0.1\n0.5 0.\u{b7}1\n".to_owned(),
+            ":4: `0.5 0.·1` is not a point, two numbers `x y` were expected",
+            "",
+        ),
+        (
+            on_line(|k| k),
+            ":1: the contour ends at x/c = 0.000, short of the trailing edge",
+            "complete the surface",
+        ),
+        (on_line(|_| 1), ": the points enclose no area", "check that the columns are x and y"),
     ] {
         let found = refusal(file(&text).path());
         assert!(found.0 == message && found.1.contains(hint), "{found:?}\n{text}");
-    }
-}
-
-/// The row is line 3, or follows the points, where it is no remark.
-#[test]
-fn broken_rows_are_refused_with_their_line() {
-    for (row, part) in [
-        ("0.5 1.2.3", ":3: `0.5 1.2.3` is not a point"),
-        ("0.5 0.0x23", ":3: `0.5 0.0x23` is not a point"),
-        ("0.5 inf", ":3: `0.5 inf` holds a coordinate that is not finite"),
-    ] {
-        let (message, _) = refusal(file(format!("name\n1 0\n{row}\n0 0\n0.5 -0.1\n")).path());
-        assert!(message.starts_with(part), "{message}");
-    }
-    let (message, _) = refusal(file("name\n1 0\n0 0.1\n0.5 0.\u{b7}1\n").path());
-    assert!(message.starts_with(":4: `0.5 0.·1` is not a point"), "{message}");
-}
-
-#[test]
-fn points_on_a_line_are_refused() {
-    let rows = |x: fn(usize) -> usize| {
-        (0..20).map(|k| [x(k).to_string(), k.to_string()].join(" ")).collect::<Vec<_>>().join("\n")
-    };
-    for text in [rows(|k| k), rows(|_| 1)] {
-        let error = airfoil_from_file(file(text).path()).unwrap_err();
-
-        let GeometryError::File { problem, .. } = &error else { panic!("{error}") };
-        let expected = matches!(problem, FileProblem::NoArea | FileProblem::Truncated { .. });
-        assert!(expected, "{error}");
     }
 }
