@@ -1,6 +1,7 @@
 //! Outward normals of the wall.
 
 use gridgen::geometry::wall_normals;
+use support::vectors::less;
 
 /// Clockwise points on the unit circle at the given angles in degrees, the first repeated.
 fn circle(degrees: &[f64]) -> Vec<[f64; 2]> {
@@ -28,32 +29,29 @@ fn normals_of_a_circle_point_away_from_its_centre_even_for_unequal_spacing() {
     }
 }
 
+/// A clockwise rectangle from its lower right corner with one point close to each corner, and a wedge of 2 · atan(0.1)
+/// with its edge at the origin, with the body to its left; the same lines as a notch follow.
 #[test]
-fn a_corner_gets_its_bisector_even_with_unequal_segments() {
-    // The points are a clockwise rectangle from its lower right corner, with one point close to each corner.
+fn corners_and_edges_get_their_bisectors_even_with_unequal_segments() {
     let below = [[1.0, 0.0], [0.9, 0.0], [0.0, 0.0], [0.0, 0.1]];
     let above = [[0.0, 1.0], [0.1, 1.0], [1.0, 1.0], [1.0, 0.0]];
-
-    let n = wall_normals(&[below, above].concat());
-
+    let wedge = |y: f64| [[0.0, 0.0], [-1.0, -y], [-1.5, 0.0], [-1.0, y], [0.0, 0.0]];
     let h = 0.5_f64.sqrt();
-    for (k, expected) in [(0, [h, -h]), (2, [-h, -h]), (4, [-h, h]), (6, [h, h]), (1, [0.0, -1.0])]
-    {
-        for c in 0..2 {
-            assert!((n[k][c] - expected[c]).abs() < 1e-15, "{k}: {:?}", n[k]);
+    for (points, expected) in [
+        (
+            &[below, above].concat()[..],
+            &[(0, [h, -h]), (2, [-h, -h]), (4, [-h, h]), (6, [h, h]), (1, [0.0, -1.0])][..],
+        ),
+        (&wedge(0.1), &[(0, [1.0, 0.0])]),
+        (&wedge(-0.1), &[(0, [-1.0, 0.0])]),
+    ] {
+        let n = wall_normals(points);
+
+        for (k, expected) in expected {
+            let off = less(n[*k], *expected);
+            assert!(off.iter().all(|off| off.abs() < 1e-15), "{k}: {:?}", n[*k]);
         }
     }
-}
-
-#[test]
-fn a_sharp_edge_points_along_its_bisector() {
-    // The wedge of 2 · atan(0.1) is at the origin, with the body to its left; the same lines as a notch
-    // follow.
-    let of = |y: f64| wall_normals(&[[0.0, 0.0], [-1.0, -y], [-1.5, 0.0], [-1.0, y], [0.0, 0.0]]);
-    let (convex, concave) = (of(0.1), of(-0.1));
-
-    assert!((convex[0][0] - 1.0).abs() < 1e-15 && convex[0][1].abs() < 1e-15);
-    assert!((concave[0][0] + 1.0).abs() < 1e-15 && concave[0][1].abs() < 1e-15);
 }
 
 #[test]
