@@ -30,15 +30,22 @@ fn read(text: impl AsRef<[u8]>) -> Airfoil {
 
 /// The numbers have various separators, signs, exponents (also Fortran's), parentheses, a typographic minus,
 /// a remark, no digit before or behind the point, or a comma for it, which is a decimal point where two words
-/// have no point.
+/// have no point. Line ends and remarks do not matter.
 #[test]
-fn numbers_are_read_in_every_notation() {
+fn numbers_and_lines_are_read_in_every_notation() {
     let bare = |v: f64| match v.abs() {
         0.0 | 1.0 => format!("{v:.0}."),
         _ => format!("{v:.7}").replacen("0.", ".", 1),
     };
     assert!(read(table(|_, [x, y]| format!("{} {}", bare(x), bare(y)))).notes.is_empty());
+    let plain = table(|_, [x, y]| format!("{x:.7} {y:.7}"));
     for text in [
+        plain.replace('\n', "\r\n"),
+        plain.replace('\n', "\r"),
+        plain.replace('\n', "\n\n"),
+        format!("\u{feff}# remark\n! another\n{plain}"),
+        format!("\u{feff}{plain}"),
+        plain.trim_end().to_owned(),
         table(|_, [x, y]| format!("  {x:11.7} {y:11.7}")),
         table(|_, [x, y]| format!("\t{x:.7}\t{y:.7}\r")),
         table(|_, [x, y]| format!("{x:.7},{y:.7}")),
@@ -168,14 +175,13 @@ fn files_of_other_programs_are_read() {
 /// Points and lists within brackets, with other text around them.
 #[test]
 fn points_within_brackets_are_read_in_whatever_language() {
-    let joined = |write: &dyn Fn([f64; 2]) -> String| {
-        contour().iter().map(|&p| write(p)).collect::<Vec<_>>().join(", ")
+    let apart = |by: &str, write: &dyn Fn([f64; 2]) -> String| {
+        contour().iter().map(|&p| write(p)).collect::<Vec<_>>().join(by)
     };
+    let joined = |write: &dyn Fn([f64; 2]) -> String| apart(", ", write);
+    let lines = |write: &dyn Fn([f64; 2]) -> String| apart("\n", write);
     let list = |c: usize| joined(&|p| format!("{:.7}", p[c]));
     let (x, y) = (list(0), list(1));
-    let lines = |write: &dyn Fn([f64; 2]) -> String| {
-        contour().iter().map(|&p| write(p)).collect::<Vec<_>>().join("\n")
-    };
     let items = |c: usize| lines(&|p| format!("  - {:.7}", p[c]));
     for text in [
         format!("airfoil:\n  name: n\n  coordinates:\n   x:\n{}\n   y:\n{}\n", items(0), items(1)),
@@ -216,14 +222,12 @@ fn points_within_brackets_are_read_in_whatever_language() {
 #[test]
 fn text_of_two_bytes_a_letter_is_read() {
     let text = table(|_, [x, y]| format!("{x:.7} {y:.7}"));
-    let units = |mark: &str| [mark, &text].concat().encode_utf16().collect::<Vec<u16>>();
-    for bytes in [
-        units("\u{feff}").iter().flat_map(|unit| unit.to_le_bytes()).collect::<Vec<u8>>(),
-        units("\u{feff}").iter().flat_map(|unit| unit.to_be_bytes()).collect(),
-        units("").iter().flat_map(|unit| unit.to_le_bytes()).collect(),
-        units("").iter().flat_map(|unit| unit.to_be_bytes()).collect(),
-    ] {
-        assert_eq!(read(bytes).notes, ["The file was read as UTF-16."]);
+    for mark in ["\u{feff}", ""] {
+        let units: Vec<u16> = [mark, &text].concat().encode_utf16().collect();
+        for bytes in [u16::to_le_bytes, u16::to_be_bytes] {
+            let read = read(units.iter().flat_map(|unit| bytes(*unit)).collect::<Vec<u8>>());
+            assert_eq!(read.notes, ["The file was read as UTF-16."]);
+        }
     }
 }
 

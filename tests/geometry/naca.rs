@@ -7,6 +7,8 @@ use gridgen::geometry::{
     airfoil_from_naca,
 };
 
+use support::vectors::{less, turn};
+
 use crate::{data, distance_from};
 
 #[test]
@@ -166,10 +168,7 @@ fn surfaces_of_the_6_series_have_no_corner_and_keep_their_thickness() {
         let turns: Vec<f64> = airfoil
             .points
             .windows(3)
-            .map(|w| {
-                let direction = |k: usize| (w[k + 1][1] - w[k][1]).atan2(w[k + 1][0] - w[k][0]);
-                (direction(1) - direction(0)).sin().asin().to_degrees()
-            })
+            .map(|w| turn(less(w[1], w[0]), less(w[2], w[1])).to_degrees())
             .collect();
         // At the nose each point turns by some degrees, as many as its neighbours.
         let change = turns.windows(2).map(|pair| (pair[1] - pair[0]).abs()).fold(0.0, f64::max);

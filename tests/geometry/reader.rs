@@ -67,22 +67,6 @@ fn lednicer_order_is_joined_at_the_nose() {
     }
 }
 
-#[test]
-fn line_ends_and_remarks_do_not_matter() {
-    let plain = rows(&contour(0.001));
-
-    for text in [
-        plain.replace('\n', "\r\n"),
-        plain.replace('\n', "\r"),
-        plain.replace('\n', "\n\n"),
-        format!("\u{feff}# remark\n! another\n{plain}"),
-        format!("\u{feff}{plain}"),
-        plain.trim_end().to_owned(),
-    ] {
-        read(&text, &contour(0.001));
-    }
-}
-
 /// The other direction, another chord, decimal commas, another encoding of the name, a repeated point, and a
 /// contour that starts at the nose.
 #[test]

@@ -8,17 +8,14 @@ use gridgen::case::{BodyContour, Case};
 use gridgen::geometry::{Airfoil, CubicSpline, airfoil_from_file, points_from_file};
 
 use support::vectors::{distance, less, turn};
+use support::walls::half_thickness;
 
 use crate::{assert_noted, data, distance_from};
 
 /// A NACA 0012 with a base of this width and slant, from the upper to the lower corner: each surface is
 /// extended or cut to reach the base.
 fn with_base(width: f64, slant: f64) -> Vec<[f64; 2]> {
-    let shape = |x: f64| {
-        0.6 * (0.2969 * x.sqrt() - 0.126 * x - 0.3516 * x * x + 0.2843 * x.powi(3)
-            - 0.1036 * x.powi(4))
-            + 0.5 * width * x
-    };
+    let shape = |x: f64| half_thickness(x, 0.12) + 0.5 * width * x;
     let station = |k: i32| 0.5 - 0.5 * (std::f64::consts::PI * f64::from(k) / 40.0).cos();
     let sheared = |[x, y]: [f64; 2]| [x + slant * y * x * x, y];
     let upper = (1..=40).rev().map(|k| sheared([station(k), shape(station(k))]));

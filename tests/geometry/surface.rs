@@ -96,12 +96,9 @@ fn the_number_of_cells_on_the_base_follows_the_spacing_or_the_user() {
 
 #[test]
 fn a_rounded_edge_turns_evenly_and_continues_the_spacing() {
+    let airfoil = naca_0012(TrailingEdge::Rounded);
     for (edge, ni) in [(4e-3, 129), (1e-3, 251), (1e-4, 251)] {
-        let wall = distribute(
-            &naca_0012(TrailingEdge::Rounded),
-            &settings(ni, edge, TrailingEdge::Rounded),
-        )
-        .unwrap();
+        let wall = distribute(&airfoil, &settings(ni, edge, TrailingEdge::Rounded)).unwrap();
 
         let near = |i: usize| i < 20 || i > ni - 20;
         let turn = turns(&wall).into_iter().enumerate().filter(|(i, _)| near(*i));
@@ -154,25 +151,23 @@ fn a_base_is_refused_where_the_edge_is_closed() {
 
 #[test]
 fn settings_out_of_range_are_refused_with_the_range() {
+    type Change = fn(&mut SurfaceSettings);
     let airfoil = naca_0012(TrailingEdge::Blunt);
-    let good = settings(129, 4e-3, TrailingEdge::Blunt);
-    for (settings, message) in [
-        (SurfaceSettings { ni: 16, ..good.clone() }, "ni = 16: between 17 and 1000000"),
+    let rows: [(Change, &str); 6] = [
+        (|of| of.ni = 16, "ni = 16: between 17 and 1000000"),
         (
-            SurfaceSettings { leading_edge_spacing: 0.0, ..good.clone() },
+            |of| of.leading_edge_spacing = 0.0,
             "leading_edge_spacing = 0: a length between 1e-9 and 0.2 chord",
         ),
-        (
-            SurfaceSettings { trailing_edge_spacing: f64::NAN, ..good.clone() },
-            "trailing_edge_spacing = NaN: a length",
-        ),
-        (
-            SurfaceSettings { base_cells: BaseCells::Exactly(5), ..good.clone() },
-            "base_cells = 5: an even number from 4 to 64",
-        ),
-        (SurfaceSettings { base_cells: BaseCells::Exactly(66), ..good.clone() }, "base_cells = 66"),
-        (SurfaceSettings { base_cells: BaseCells::Exactly(2), ..good.clone() }, "base_cells = 2"),
-    ] {
+        (|of| of.trailing_edge_spacing = f64::NAN, "trailing_edge_spacing = NaN: a length"),
+        (|of| of.base_cells = BaseCells::Exactly(5), "base_cells = 5: an even number from 4 to 64"),
+        (|of| of.base_cells = BaseCells::Exactly(66), "base_cells = 66"),
+        (|of| of.base_cells = BaseCells::Exactly(2), "base_cells = 2"),
+    ];
+    for (change, message) in rows {
+        let mut settings = settings(129, 4e-3, TrailingEdge::Blunt);
+        change(&mut settings);
+
         let error = distribute(&airfoil, &settings).unwrap_err();
 
         assert!(error.to_string().starts_with(message), "{error}");
