@@ -94,19 +94,12 @@ fn reduced_size(View { size, .. }: View) -> [usize; 2] {
 #[test]
 fn text_and_pictures_are_those_of_the_cases() {
     let folder = tempfile::tempdir().unwrap();
+    let options =
+        "--backend cpu --quiet --set output.formats=[\"vts\"] --set output.report=false --output";
     let made = Command::new(assert_cmd::cargo::cargo_bin!("gridgen"))
         .arg("run")
         .args(CASES.map(|(name, ..)| root(&format!("cases/{name}.toml"))))
-        .args([
-            "--backend",
-            "cpu",
-            "--quiet",
-            "--set",
-            "output.formats=[\"vts\"]",
-            "--set",
-            "output.report=false",
-            "--output",
-        ])
+        .args(options.split(' '))
         .arg(folder.path())
         .output()
         .unwrap();
