@@ -8,6 +8,7 @@ use gridgen::grid::quality::{
 };
 use gridgen::grid::{Grid, Seam, Symmetry, Topology};
 use support::grids::{grid_from, joukowski_grid, polar_grid};
+use support::vectors::{less, turn};
 use support::with_threads;
 
 fn assert_close(actual: f64, expected: f64, relative: f64) {
@@ -101,14 +102,8 @@ fn a_crossed_cell_counts_once_and_is_located() {
 /// Turning to the left and to the right of a closed polygon, in degrees.
 fn turning(points: &[[f64; 2]]) -> [f64; 2] {
     let n = points.len();
-    let direction = |k: usize| {
-        let ([ax, ay], [bx, by]) = (points[k % n], points[(k + 1) % n]);
-        (by - ay).atan2(bx - ax)
-    };
-    let turns = (0..n).map(|k| {
-        let turn = (direction(k + 1) - direction(k)).to_degrees();
-        turn - 360.0 * (turn / 360.0).round()
-    });
+    let step = |k: usize| less(points[(k + 1) % n], points[k % n]);
+    let turns = (0..n).map(|k| turn(step(k), step(k + 1)).to_degrees());
     turns.fold([0.0; 2], |[left, right], turn| [left + turn.max(0.0), right - turn.min(0.0)])
 }
 

@@ -407,11 +407,8 @@ fn elements_of_random_riggings_are_gridded() {
         assert_eq!(made.zones().len(), 4);
         for (made, placed) in made.elements.iter().zip(&made.placed.elements) {
             let wall = placed.wall();
-            let off = wall
-                .points()
-                .iter()
-                .enumerate()
-                .map(|(i, p)| (made.grid.x[i] - p[0]).hypot(made.grid.y[i] - p[1]));
+            let points = wall.points().iter().enumerate();
+            let off = points.map(|(i, point)| distance(made.grid.point(i, 0), *point));
             assert!(off.fold(0.0, f64::max) < 1e-12, "the grid stands where its wall does");
         }
         let (_, _, before) = gridgen::generate::check_case(&case).unwrap();
