@@ -78,14 +78,18 @@ pub fn grid_to_host<S: Subject>(subject: &S, nodes: &S::Grid, like: &Grid) -> Gr
 /// Marches with all kinds of seam and [`FIRST_CELL`], with numbers of columns and lines that do not fill blocks, and
 /// the normals of their walls.
 pub fn marches() -> Vec<(Grid, Vec<[f64; 2]>)> {
-    let walls = [
+    marched([
         (WallPoints::naca("0012", 33), 33),
         (WallPoints::naca("4412", 131), 17),
         (WallPoints::ellipse(0.3, 98), 12),
         (WallPoints::naca_with_wake("2412", 113, 24), 20),
         (WallPoints::naca("2412", 20), 4),
         (WallPoints::naca_with_wake("4412", 34, 7), 5),
-    ];
+    ])
+}
+
+/// The marches from these walls with these numbers of lines.
+pub fn marched<const N: usize>(walls: [(WallPoints, usize); N]) -> Vec<(Grid, Vec<[f64; 2]>)> {
     let march = |(wall, nj): (WallPoints, usize)| {
         (wall.initial(InitialMethod::Hyperbolic, nj, FIRST_CELL).grid, wall.normals)
     };
