@@ -1,6 +1,6 @@
 //! Compiled kernels kept on disk, in the user's cache folder.
 //!
-//! An entry is: [`MAGIC`]; the key; the code; the CRC-32 of all that as u32, little-endian. An entry
+//! An entry is: `MAGIC`; the key; the code; the CRC-32 of all that as u32, little-endian. An entry
 //! that differs in a byte, or has another key, counts as absent: the kernels are compiled anew and the entry is
 //! replaced.
 
