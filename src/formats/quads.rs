@@ -338,7 +338,7 @@ pub(super) fn hexahedron(order: usize) -> Vec<Place<3>> {
     let corners: Vec<Place<3>> =
         [0, n].iter().flat_map(|&z| base.map(|[x, y]| [x, y, z])).collect();
     let mut nodes = corners.clone();
-    // Edges stand in the order of their two corners, which differ in one direction.
+    // Edges are ordered by their two corners, which differ in one direction.
     for (k, from) in corners.iter().enumerate() {
         let others = corners[k + 1..].iter();
         let beside = others.filter(|to| (0..3).filter(|c| from[*c] != to[*c]).count() == 1);

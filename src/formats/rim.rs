@@ -190,7 +190,7 @@ fn goes_on(before: &Range, next: &Range) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Reindex {
     Exchange,
-    /// Of i (0) or j (1).
+    /// The index with this number, 0 for i and 1 for j, runs backwards.
     Reverse(usize),
 }
 

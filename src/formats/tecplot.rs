@@ -68,7 +68,7 @@ impl<'a> Words<'a> {
         self.clone().next()
     }
 
-    /// What stands behind a `=`.
+    /// The word after a `=`.
     fn value(&mut self, key: &str) -> Result<Word<'a>, ReadFault> {
         let equals = self.next().filter(|word| !word.quoted && word.text == "=");
         let value = equals.and_then(|_| self.next());
@@ -168,7 +168,7 @@ struct ZoneRecord {
     name: String,
     sizes: [usize; 3],
     block: bool,
-    /// Variables whose values are those of cells.
+    /// Variables with one value a cell.
     centred: Vec<usize>,
     /// Variables without values.
     absent: Vec<usize>,

@@ -138,7 +138,7 @@ impl GridPlacement {
     }
 }
 
-/// The index of each node of a block, its columns of the grid around the block, which has so many, and its share.
+/// The index of each node of a block, its columns of the grid of `around` columns about the block, and its share.
 fn shares(block: &Grid, around: usize) -> impl Iterator<Item = (usize, [usize; 2], f64)> {
     let last = block.nj - 1;
     (0..block.nj).flat_map(move |j| {

@@ -122,7 +122,7 @@ fn quantities_are_shown_in_units_of_their_size() {
     let scratch = Scratch::with_case(SMALLEST);
     let mut sizes =
         vec![(129, 33, "38 MB, 0.1 s"), (1025, 821, "507 MB, 3.0 s"), (2049, 1640, "1.9 GB, 12 s")];
-    // What does not fit the memory is refused.
+    // A grid that does not fit the memory is refused.
     if gridgen::memory::free().is_some_and(|free| free > 40_000_000_000) {
         sizes.push((6001, 6001, "20.2 GB, 2 min"));
     }

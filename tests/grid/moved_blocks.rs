@@ -96,7 +96,7 @@ fn a_wall_that_does_not_move_leaves_all_blocks() {
 }
 
 /// The blocks moved to their wall, bent, and the wall. Asserts that the grid went there, that its first cells are
-/// exact, at right angles up to these degrees, and that its quality is that of all blocks.
+/// exact, at right angles up to these degrees, and that its quality covers all blocks.
 #[track_caller]
 fn assert_bent(made: &GridResult, (degrees, thicker): (f64, f64), angle: f64) -> (Moved, Wall) {
     let what = format!("{degrees} degrees, {thicker} times as thick");

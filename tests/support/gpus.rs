@@ -66,7 +66,7 @@ pub fn can_be_used(gpus: &Gpus) {
     assert_eq!(sums, Ok(vec![0.0, 0.0]), "{:?}", gpus.transport);
 }
 
-/// Four runs that are asked for at a time end one after another, each after so many sums over so many values.
+/// Four runs that are asked for at a time end one after another, each after `sums` sums over `values` values.
 pub fn runs_come_one_after_another(sums: usize, values: usize) {
     let (under_way, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let run = |_| {

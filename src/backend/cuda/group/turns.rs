@@ -55,7 +55,7 @@ pub(super) struct SeatState {
     wakes: Vec<Thread>,
     /// Requests that the device was not given yet.
     pub(super) queue: Queue,
-    /// Results of downloads that the member has not taken yet.
+    /// Results of downloads, for the member to take.
     pub(super) results: Results,
     failed: Option<DeviceError>,
 }
