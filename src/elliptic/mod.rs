@@ -133,7 +133,7 @@ impl<B: EllipticBackend, T: Real> GridJacobian<B, T> {
         Self { field, wall: None, walls, size, transposed: false, short: false }
     }
 
-    /// Copies the whole operator to the host, by rows. The equations of a point on two walls are those of the unit matrix.
+    /// Copies the whole operator to the host, by rows. A point on two walls has the rows of the unit matrix.
     pub fn to_csr(&self, backend: &B) -> Result<Csr> {
         let LevelSize { mi, mj, .. } = self.size;
         let pattern = EllPattern::NinePoint(self.size);

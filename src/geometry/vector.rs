@@ -1,4 +1,4 @@
-//! Vectors and polygons of the plane, and roots by bisection. The outward normals of a wall are those of its polygon.
+//! Vectors and polygons of the plane, and roots by bisection. A wall takes the outward normals of its polygon.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 

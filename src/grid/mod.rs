@@ -238,8 +238,8 @@ impl Grid {
 /// interfaces, at right angles to their centre line.
 ///
 /// The index i runs from the base to the outflow, j from the lower interface to the upper one. The block repeats the
-/// nodes of the interfaces bit for bit. On each line the first and the last interval are those of the C-grid on the other
-/// side of the interface. None for a grid without such a block.
+/// nodes of the interfaces bit for bit. Each line has the first interval of the C-grid beyond the interface at either
+/// end. None for a grid without such a block.
 pub fn block_behind(grid: &Grid, cells: usize) -> Option<Grid> {
     let Topology::Blunt { wake } = grid.topology else { return None };
     let (ni, nj) = (wake + 1, cells + 1);

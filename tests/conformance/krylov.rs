@@ -15,7 +15,7 @@ const POINTS: LevelSize = LevelSize { mi: 60, mj: 48, periodic: false };
 type Solved = (KrylovReport, Vec<f64>, Vec<(f64, f64)>);
 
 fn solve<S: Subject>(subject: &S, target: Target) -> Solved {
-    // So well conditioned that rounding hardly changes the number of iterations.
+    // The matrix is so well conditioned that rounding hardly changes the number of iterations.
     let (pattern, values) = laplacian(POINTS, 4.05, -1.0);
     let (a, n) = (subject.matrix_from(pattern, &values), pattern.rows());
     let (b, mut x) = (to_device(subject, &random::<f64>(7, n)), subject.zeros(n).unwrap());

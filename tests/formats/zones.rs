@@ -84,7 +84,7 @@ fn a_multi_block_data_set_names_the_file_of_each_zone_and_plot3d_has_a_block_of_
             assert_eq!(size_and_nodes(read), size_and_nodes(zone.grid), "{}", zone.name);
         }
     }
-    // Lengths are those of the reference chord: the wall extends from the nose at 0 to the edge at its length.
+    // Lengths are in reference chords: the wall extends from the nose at 0 to the edge at its length.
     let main = &made.elements[0].grid;
     let edge = (0..main.ni).map(|i| main.point(i, 0)[0]).fold(f64::NEG_INFINITY, f64::max);
     assert!((edge - 2.0).abs() < 1e-12, "{edge}");

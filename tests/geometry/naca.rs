@@ -24,7 +24,7 @@ fn ordinates_agree_with_the_published_tables() {
     ] {
         let airfoil = airfoil_from_naca(name, TrailingEdge::Blunt).unwrap();
 
-        // Where the surfaces rise by 40°, this is an error of 1e-4 in y.
+        // This is an error of 1e-4 in y where the surfaces rise by 40°.
         for row in [[x, upper], [x, lower]] {
             let off = distance_from(&airfoil, &[row]);
             assert!(off < 7.5e-5, "{name}: {row:?} is {off:e} off");

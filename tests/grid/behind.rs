@@ -142,7 +142,7 @@ fn sections_with_a_base_have_a_block_behind_it_at_every_first_cell() {
     }
 }
 
-/// Returns the largest growth of cells along i from line `first` on: within so many columns of the edge or of a corner of
+/// Returns the largest growth of cells along i from line `first` on: within `columns` of the edge or of a corner of
 /// the base, and elsewhere.
 pub(super) fn growth_along_i(grid: &Grid, first: usize, columns: usize) -> [f64; 2] {
     let wake = grid.topology.wake();

@@ -1,7 +1,7 @@
 //! The numbers of an airfoil file: those of one line, the columns of a table that hold coordinates, and
 //! coordinates within brackets.
 //!
-//! Brackets are those of programs, JSON, YAML, gmsh, numpy and MATLAB: points, or lists of x and of y. Block lists
+//! Programs, JSON, YAML, gmsh, numpy and MATLAB write points, or lists of x and of y, within brackets. Block lists
 //! of YAML are read as if they were written in brackets.
 
 use std::collections::BTreeMap;

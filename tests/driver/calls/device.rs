@@ -217,7 +217,7 @@ fn a_gpu_newer_than_the_compiler_can_be_used() {
     }
 }
 
-/// Where no pinned memory is available, the driver copies.
+/// The driver copies where no pinned memory is available.
 #[test]
 fn large_downloads_bring_every_byte() {
     let Some(()) = with_stand_ins() else { return };
