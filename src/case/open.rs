@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use serde::Serialize;
 use toml::{Table, Value};
+use toml_edit::Item;
 use toml_edit::ser::ValueSerializer;
-use toml_edit::{InlineTable, Item};
 
 use super::entries::{ELEMENT, Given, UNNAMED, unknown_argument};
 use super::error::{CaseError, Found, GivenValue, Place, among};
@@ -111,9 +111,13 @@ impl Given {
 
     /// Puts one argument in place.
     fn argument(&mut self, name: &String, given: &Value) -> Result<(), CaseError> {
-        // Every value is also one of a file.
         let of_file = given.serialize(ValueSerializer::new());
-        let value = of_file.unwrap_or_else(|_| InlineTable::new().into());
+        let value = of_file.map_err(|error| {
+            let value = given.to_string();
+            let place = Place::Argument { name: name.clone(), value: value.clone() };
+            let found = GivenValue { place, key: name.clone(), value };
+            found.refused(format!("a value of a case file ({error})"), "give it as a file has it")
+        })?;
         let shown = excerpt(value.to_string().trim());
         let place = Place::Argument { name: name.clone(), value: shown.clone() };
         if name == ELEMENT {
