@@ -27,10 +27,13 @@ const RUNS: usize = 3;
 /// Seconds of a run, measured for the whole process: from the case file to the mesh, start of the driver
 /// included.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Measured {
-    points: usize,
-    cpu: f64,
-    gpu: f64,
+pub struct Measured {
+    /// Points of the grid.
+    pub points: usize,
+    /// On the CPU.
+    pub cpu: f64,
+    /// On the GPU.
+    pub gpu: f64,
 }
 
 /// The table of runs on the CPU and on a GPU. Each run is a process of this program with the command [`TIMED_RUN`], which
@@ -78,7 +81,7 @@ pub fn timed_run(case: &Path, output: &Path, device: Option<usize>) -> Result<()
 }
 
 /// The crossover in words.
-fn verdict(all: &[Measured]) -> String {
+pub fn verdict(all: &[Measured]) -> String {
     match faster_from(all) {
         None => "at none of these sizes".to_owned(),
         Some(points) if points <= all.first().map_or(0, |first| first.points) => {
@@ -90,7 +93,7 @@ fn verdict(all: &[Measured]) -> String {
 
 /// Number of points above which the GPU is faster at all measured sizes, which must rise. Between two sizes
 /// the ratio of the times is interpolated as a power of the number of points.
-fn faster_from(all: &[Measured]) -> Option<usize> {
+pub fn faster_from(all: &[Measured]) -> Option<usize> {
     let slower = all.iter().rposition(|at| at.gpu >= at.cpu);
     let Some(last) = slower else { return all.first().map(|first| first.points) };
     let (before, after) = (all[last], all.get(last + 1)?);
@@ -128,36 +131,5 @@ fn seconds((ni, nj): Size, device: Option<usize>) -> Result<f64, DeviceError> {
         Ok(seconds)
     } else {
         Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn measured(ratios: &[(usize, f64)]) -> Vec<Measured> {
-        ratios.iter().map(|&(points, ratio)| Measured { points, cpu: ratio, gpu: 1.0 }).collect()
-    }
-
-    #[test]
-    fn the_crossover_is_where_the_times_are_equal() {
-        // The ratio of the times grows in proportion to the points.
-        let between = measured(&[(1_000, 0.01), (10_000, 0.1), (1_000_000, 10.0)]);
-
-        assert_eq!(faster_from(&between), Some(100_000));
-        assert_eq!(verdict(&between), "from 100000 points on");
-    }
-
-    #[test]
-    fn a_gpu_that_is_faster_now_and_then_counts_from_where_it_stays_so() {
-        let wavering = measured(&[(1_000, 2.0), (10_000, 0.5), (40_000, 2.0)]);
-
-        assert_eq!(faster_from(&wavering), Some(20_000));
-    }
-
-    #[test]
-    fn there_may_be_no_crossover_among_the_sizes() {
-        assert_eq!(verdict(&measured(&[(1_000, 0.1), (2_000, 0.2)])), "at none of these sizes");
-        assert_eq!(verdict(&measured(&[(1_000, 1.1), (2_000, 2.2)])), "at all of these sizes");
     }
 }

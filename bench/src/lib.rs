@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod backend;
-mod crossover;
+pub mod crossover;
 #[cfg(feature = "cuda")]
 mod cusparse;
 mod files;

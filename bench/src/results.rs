@@ -108,20 +108,3 @@ pub(crate) fn points((ni, nj): Size) -> String {
 pub(crate) fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_table_is_written_in_both_forms() {
-        let mut table = Table::new("Kernels", &["kernel", "GB/s"]);
-        table.rows.push(vec!["product, single".to_owned(), "4.1".to_owned()]);
-
-        assert_eq!(
-            table.markdown(),
-            "Kernels\n\n| kernel | GB/s |\n| --- | ---: |\n| product, single | 4.1 |\n"
-        );
-        assert_eq!(table.csv(), "kernel,GB/s\n\"product, single\",4.1\n");
-    }
-}

@@ -40,7 +40,7 @@ pub fn scaling(
 }
 
 /// 1, 2, 4, … and finally `all`.
-pub(crate) fn counts(all: usize) -> impl Iterator<Item = usize> {
+pub fn counts(all: usize) -> impl Iterator<Item = usize> {
     let powers = std::iter::successors(Some(1), |count| Some(2 * count));
     powers.take_while(move |count| *count < all).chain((all > 0).then_some(all))
 }
@@ -131,20 +131,4 @@ fn solves<B: BenchBackend>(
 /// Number of solves that count.
 fn count_of_solves(data: &EllipticData) -> usize {
     (WORTH / (2 * data.mi * data.mj)).clamp(1, SOLVES)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts_double_up_to_all() {
-        let of = |all| counts(all).collect::<Vec<_>>();
-
-        assert_eq!(
-            [of(1), of(2), of(3), of(8)],
-            [vec![1], vec![1, 2], vec![1, 2, 3], vec![1, 2, 4, 8]]
-        );
-        assert!(of(0).is_empty());
-    }
 }

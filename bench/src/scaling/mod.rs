@@ -8,9 +8,7 @@ mod report;
 
 pub(crate) use cited::CITED;
 #[cfg(feature = "cuda")]
-pub(crate) use measure::counts;
-#[cfg(feature = "cuda")]
-pub use measure::scaling;
+pub use measure::{counts, scaling};
 pub(crate) use picture::Measure;
 pub use report::scaling_results;
 

@@ -5,9 +5,11 @@
 mod crossover;
 #[cfg(feature = "cuda")]
 mod gpu;
+mod matrices;
 mod program;
 mod scaling;
 mod solvers;
+mod tables;
 
 use std::process::Command;
 

@@ -138,3 +138,15 @@ fn named_sizes_grow_unless_other_sizes_are_named_for_that() {
     assert_eq!((named.sizes, named.weak), (SIZES.into(), SIZES.into()));
     assert_eq!(both.weak, [SIZES[0]]);
 }
+
+#[test]
+#[cfg(feature = "cuda")]
+fn counts_double_up_to_all() {
+    let of = |all| gridgen_bench::scaling::counts(all).collect::<Vec<_>>();
+
+    assert_eq!(
+        [of(1), of(2), of(3), of(8)],
+        [vec![1], vec![1, 2], vec![1, 2, 3], vec![1, 2, 4, 8]]
+    );
+    assert!(of(0).is_empty());
+}
