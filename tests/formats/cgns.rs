@@ -5,6 +5,7 @@
 use std::collections::{HashMap, HashSet};
 
 use gridgen::formats::{MeshData, Sides, Span, cgns};
+use gridgen::grid::boundary::{Meets, Outside, Patch, Range, Segment, Side};
 use gridgen::grid::{Grid, Topology};
 use hdf5_pure::{AttrValue, File, Group};
 use support::grids::{half_grid, joukowski_grid, parabolic_grid};
@@ -208,6 +209,32 @@ fn boundaries_belong_to_families_with_their_condition() {
         for (name, expected) in conditions {
             assert_eq!(text(format!("Base/{name}/FamilyBC")), expected);
         }
+    }
+}
+
+/// CGNS takes 32 letters, of which pieces of one name need some for their numbers.
+#[test]
+fn pieces_of_long_names_have_names_of_their_own() {
+    let mut grid = joukowski_grid(41, 23, 0.2);
+    let name = |k: usize| format!("upper_wall_of_the_test_section_{}", k % 2);
+    let piece = |k: usize| Range {
+        on: Segment { block: 0, side: Side::Above, nodes: [10 * k, 10 * k + 10] },
+        meets: Meets::Patch(Patch::named(&name(k), None)),
+    };
+    grid.outside = Some(Outside::of_ranges((0..4).map(piece).collect()));
+
+    let file = written(&grid, None);
+
+    let boundaries = zone(&file).group("ZoneBC").unwrap();
+    let names = boundaries.groups().unwrap();
+    assert_eq!(HashSet::<&String>::from_iter(&names).len(), 4, "{names:?}");
+    for (k, at) in [[1, 11], [11, 21], [21, 31], [31, 41]].into_iter().enumerate() {
+        let here = |piece: &&String| {
+            ends(&boundaries, &format!("{piece}/PointRange")) == at.map(|i| [i, 23])
+        };
+        let piece = names.iter().find(here).unwrap();
+        let family = boundaries.group(&format!("{piece}/FamilyName")).unwrap();
+        assert_eq!(characters(&family), name(k));
     }
 }
 

@@ -279,7 +279,9 @@ impl<'a> Block<'a> {
                 _ => of_patch(patch),
             };
             // Several ranges of a zone may be of one family: an O-grid and a C-grid meet the outlet of a box twice.
-            let is_same = |other: &&Range| other.patch().is_some_and(|p| p.name() == patch.name());
+            // Long names that differ in their last letters alone are numbered together, since those letters are cut off.
+            let cut = |patch: Patch| format!("{:.27}", patch.name());
+            let is_same = |other: &&Range| other.patch().is_some_and(|p| cut(p) == cut(*patch));
             let same: Vec<&Range> = ranges.iter().filter(is_same).collect();
             let place = same.iter().position(|other| other.on == *on).unwrap_or(0);
             let named = self.zone.grid.outside.is_some() || *patch == Patch::Base;
