@@ -8,7 +8,7 @@ use crate::diagnostics::ErrorClass;
 use parking_lot::{Condvar, Mutex};
 use std::fmt;
 use std::io::{self, ErrorKind};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::thread;
@@ -86,8 +86,8 @@ impl Job {
     /// Connects this process with the other ranks of its job; returns when all have come. They meet where
     /// `rendezvous` says, else where the launcher says.
     ///
-    /// Whoever connects must first send the number that the names of the launcher's variables give, his rank
-    /// and the number of ranks; anything else is dropped.
+    /// Whoever connects must first send a number that is made of the name and the size of the job, its own rank, and the
+    /// size; anything else is dropped.
     ///
     /// # Errors
     /// If the ranks do not find each other within `wait`; the error names the missing ones.
@@ -384,6 +384,8 @@ impl JobShared {
                 _ => break io::Error::new(ErrorKind::InvalidData, "it sent what is no message"),
             }
         };
+        // A thread that still sends to it waits no longer.
+        let _ = stream.shutdown(Shutdown::Both);
         let state = self.state.lock();
         let expected = state.ended[rank] || state.closed || (state.tolerant && rank != 0);
         drop(state);
@@ -402,7 +404,7 @@ impl JobShared {
         while !state.closed {
             if self.changed.wait_for(&mut state, HEARTBEAT).timed_out() && !state.closed {
                 drop(state);
-                self.tell_others(ALIVE, &[], None);
+                self.links.iter().flatten().for_each(Link::show_life);
                 state = self.state.lock();
             }
         }

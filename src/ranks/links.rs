@@ -56,18 +56,28 @@ impl Link {
     }
 
     /// Sends a frame. That a rank is lost its reader finds out.
-    pub(super) fn send(&self, (from, to, channel): Route, payload: &[u8]) {
-        let header = [to as u64, from as u64, channel, payload.len() as u64].map(u64::to_le_bytes);
-        let mut stream = self.0.lock();
-        let sent = stream.write_all(header.as_flattened()).and_then(|()| stream.write_all(payload));
-        if sent.is_err() {
-            let _ = stream.shutdown(Shutdown::Both);
+    pub(super) fn send(&self, route: Route, payload: &[u8]) {
+        write_frame(&mut self.0.lock(), route, payload);
+    }
+
+    /// Sends a sign of life. A frame that is being sent is one: nobody waits for its end.
+    pub(super) fn show_life(&self) {
+        if let Some(mut stream) = self.0.try_lock() {
+            write_frame(&mut stream, (0, 0, ALIVE), &[]);
         }
     }
 
     /// Ends the connection: its reader ends, too.
     pub(super) fn close(&self) {
         let _ = self.0.lock().shutdown(Shutdown::Both);
+    }
+}
+
+fn write_frame(stream: &mut TcpStream, (from, to, channel): Route, payload: &[u8]) {
+    let header = [to as u64, from as u64, channel, payload.len() as u64].map(u64::to_le_bytes);
+    let sent = stream.write_all(header.as_flattened()).and_then(|()| stream.write_all(payload));
+    if sent.is_err() {
+        let _ = stream.shutdown(Shutdown::Both);
     }
 }
 

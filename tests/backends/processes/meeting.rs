@@ -3,8 +3,8 @@
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
@@ -319,6 +319,40 @@ fn a_rank_that_sends_what_is_no_message_is_named() {
         assert_eq!(ended, expected);
         assert!(started.elapsed() < Duration::from_secs(10), "{expected}: {:?}", started.elapsed());
     }
+}
+
+/// A rank that receives nothing keeps neither the first rank nor the others: these still hear from the first one, and its
+/// own send ends with the connection.
+#[test]
+fn a_rank_that_stops_receiving_holds_up_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("meeting");
+    let (sent, is_sent) = mpsc::channel();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let job = by_file(0, 3, &file).unwrap();
+            // The message exceeds the buffers of a connection.
+            job.send(1, Channel::Collective, vec![0; 64 << 20]);
+            sent.send(job.receive(1, Channel::Collective).unwrap_err().to_string()).unwrap();
+        });
+        let mut streams = [1, 2].map(|rank| greeting(&file, rank, 3));
+        for stream in &mut streams {
+            stream.read_exact(&mut [0; 2]).unwrap();
+        }
+        let [stuck, other] = &mut streams;
+
+        other.set_read_timeout(Some(Duration::from_secs(8))).unwrap();
+        let mut sign = [[0; 8]; 4];
+        let heard = other.read_exact(sign.as_flattened_mut());
+        // Receiver 99 does not exist.
+        let strange = [99, 1, 0, 0].map(u64::to_le_bytes);
+        stuck.write_all(strange.as_flattened()).unwrap();
+        let ended = is_sent.recv_timeout(Duration::from_secs(5));
+        drop(streams);
+
+        assert!(heard.is_ok_and(|()| sign[2] == [255; 8]), "the first rank shows no sign of life");
+        assert_eq!(ended.as_deref(), Ok("rank 1 ended: it sent what is no message"));
+    });
 }
 
 /// The rendezvous file is replaced and removed if a rank wrote it; any other file stays.
