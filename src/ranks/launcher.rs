@@ -128,7 +128,7 @@ impl RankPlace {
         let Some(numbers) = variables.numbers("RANK", "WORLD_SIZE")? else { return Ok(None) };
         let port = variables.number("MASTER_PORT")?.unwrap_or_default();
         let refused = || variables.refused("MASTER_PORT", "the number of a port".to_owned());
-        let port = u16::try_from(port).map_err(|_| refused())?;
+        let port = u16::try_from(port).ok().filter(|port| *port > 0).ok_or_else(refused)?;
         let taken = variables.text("TORCHELASTIC_USE_AGENT_STORE").is_some_and(|v| v == "True");
         let port = if taken { port.checked_add(1).unwrap_or(port - 1) } else { port };
         let run = variables.job(&["TORCHELASTIC_RUN_ID"]);
@@ -164,16 +164,16 @@ impl RankPlace {
         let Some([rank, size]) = variables.numbers("PMI_RANK", "PMI_SIZE")? else {
             return Ok(None);
         };
-        let slurm = Self::of_slurm(variables)?.filter(|slurm| slurm.size == size);
+        let slurm = Self::of_slurm(&Variables { launcher: "Slurm", ..*variables })?;
+        let (job, of_slurm, address) = match slurm.filter(|slurm| slurm.size == size) {
+            Some(slurm) => (slurm.job, Some(slurm.local_rank), slurm.address),
+            None => (variables.job(&["PMI_JOBID"]), None, None),
+        };
         let local = variables.number("MPI_LOCALNRANKS")? == Some(size);
-        let job = slurm.as_ref().map(|slurm| slurm.job.clone());
-        let job = job.unwrap_or_else(|| variables.job(&["PMI_JOBID"]));
-        let of_slurm = slurm.as_ref().map(|slurm| slurm.local_rank);
         let local_rank = variables.number("MPI_LOCALRANKID")?.or(of_slurm);
         let (local_rank, host) = (local_rank.or(local.then_some(rank)), local.then_some(LOOPBACK));
         let place = variables.place([rank, size], local_rank, job, host.map(str::to_owned));
-        let of_slurm = || slurm.and_then(|slurm| slurm.address);
-        Ok(Some(Self { address: place.address.or_else(of_slurm), ..place }))
+        Ok(Some(Self { address: place.address.or(address), ..place }))
     }
 
     /// `SLURM_PROCID`, `SLURM_STEP_NUM_TASKS` or `SLURM_NTASKS`, `SLURM_LOCALID`, and the first host of

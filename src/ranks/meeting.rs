@@ -28,6 +28,8 @@ const MOST_BYTES: u64 = 512;
 /// Time of an attempt to connect, and between two of them.
 const ATTEMPT: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(50);
+/// Longest wait for the others, some hundred years: the clock has no time after much more.
+const LONGEST_WAIT: Duration = Duration::from_secs(1 << 32);
 
 /// Meeting point of the ranks of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,6 +69,7 @@ pub(super) fn meet(
     let unknown = || RanksError::NoAddress { launcher: place.launcher };
     let named = place.address.clone().map(|(host, port)| Rendezvous::Address(host, port));
     let rendezvous = rendezvous.or(named).ok_or_else(unknown)?;
+    let wait = wait.min(LONGEST_WAIT);
     if place.rank == 0 { listen(place, &rendezvous, wait) } else { find(place, &rendezvous, wait) }
 }
 
@@ -246,9 +249,8 @@ impl<'a> AddressFile<'a> {
             // Others read it whole or not at all.
             let text = format!("{host} {} {:016x}\n", address.port(), place.token());
             let part = path.with_extension(format!("part{}", std::process::id()));
-            fs::write(&part, &text)?;
-            fs::rename(&part, path).inspect_err(|_| drop(fs::remove_file(&part)))?;
-            Ok(text)
+            let written = fs::write(&part, &text).and_then(|()| fs::rename(&part, path));
+            written.map(|()| text).inspect_err(|_| drop(fs::remove_file(&part)))
         });
         let refused = |error: io::Error| RanksError::File {
             path: path.to_path_buf(),

@@ -355,6 +355,13 @@ fn a_rank_that_stops_receiving_holds_up_no_other() {
     });
 }
 
+#[test]
+fn ranks_may_wait_for_each_other_as_long_as_they_like() {
+    let port = free_port();
+    let met = side_by_side(0..2, |rank| Job::meet(place(rank, 2, port), None, Duration::MAX));
+    assert!(met.iter().all(Result::is_ok), "{met:?}");
+}
+
 /// The rendezvous file is replaced and removed if a rank wrote it; any other file stays.
 #[test]
 fn a_file_that_is_no_address_stays() {
