@@ -224,6 +224,15 @@ impl Machine {
         Ok((Self::Cuda(Box::new(CudaBackend::open(number, points)?)), None))
     }
 
+    /// Whether these GPUs of this process, and no others, are its devices.
+    fn is_of(&self, gpus: &[usize]) -> bool {
+        match self {
+            Self::Cpu => false,
+            Self::Cuda(backend) => backend.device().ordinal().is_some_and(|own| *gpus == [own]),
+            Self::Ranks(ranks) => ranks.are(gpus),
+        }
+    }
+
     /// The job whose processes are the devices, if they are not those of this process.
     pub(crate) fn job(&self) -> Option<&Arc<Job>> {
         match self {
@@ -306,8 +315,8 @@ pub struct MachinePool {
 
 #[derive(Default)]
 struct Kept {
-    /// Machines without work: the number of the GPU, none of a machine made of all named GPUs.
-    idle: Vec<(Option<usize>, Opened)>,
+    /// Machines without work.
+    idle: Vec<Opened>,
     groups: Vec<(usize, Arc<Group>)>,
 }
 
@@ -324,12 +333,11 @@ impl MachinePool {
 
     /// A machine of these GPUs for a grid of this many points.
     pub(crate) fn open(&self, gpus: &[usize], points: usize) -> Result<Opened, DeviceError> {
-        let alone = if let &[gpu] = gpus { Some(gpu) } else { None };
         let mut kept = self.kept.lock();
-        if let Some(at) = kept.idle.iter().position(|(number, _)| *number == alone) {
-            return Ok(kept.idle.swap_remove(at).1);
+        if let Some(at) = kept.idle.iter().position(|(machine, _)| machine.is_of(gpus)) {
+            return Ok(kept.idle.swap_remove(at));
         }
-        let Some(gpu) = alone.filter(|_| self.is_grouped()) else {
+        let (&[gpu], true) = (gpus, self.is_grouped()) else {
             drop(kept);
             return Machine::gpus(gpus, points);
         };
@@ -339,12 +347,9 @@ impl MachinePool {
 
     /// Keeps a machine for the next case.
     pub(super) fn keep(&self, opened: Opened) {
-        let number = match &opened.0 {
-            Machine::Cpu => return,
-            Machine::Cuda(backend) => Some(backend.device().ordinal().unwrap_or_default()),
-            Machine::Ranks(_) => None,
-        };
-        self.kept.lock().idle.push((number, opened));
+        if !matches!(opened.0, Machine::Cpu) {
+            self.kept.lock().idle.push(opened);
+        }
     }
 }
 

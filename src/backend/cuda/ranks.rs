@@ -57,6 +57,11 @@ pub trait Ranks: Send {
         None
     }
 
+    /// Whether they are the GPUs of this process with these numbers, in this order.
+    fn are(&self, _gpus: &[usize]) -> bool {
+        false
+    }
+
     /// Refuses what does not fit the free memory of one of them, each having its share.
     ///
     /// # Errors
@@ -153,6 +158,10 @@ impl Ranks for Gpus {
 
     fn run(&self, bands: &Bands, work: &RankWork<'_>) -> Result<(), SolverError> {
         Self::run(self, bands, work).map(drop)
+    }
+
+    fn are(&self, gpus: &[usize]) -> bool {
+        self.devices.iter().map(|device| device.info.ordinal).eq(gpus.iter().copied())
     }
 
     fn check_memory(&self, demand: MemoryEstimate) -> Result<()> {

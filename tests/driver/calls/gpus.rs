@@ -1,13 +1,15 @@
 //! Tests of several devices.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use gridgen::backend::cuda::{CudaBackend, Gpus};
 use gridgen::backend::{Backend, DeviceError};
+use gridgen::generate::{MachinePool, RunOptions, make_grid};
 
 use super::{calls, fail, open, with_stand_ins};
+use support::cases::with;
 use support::gpus::{
     a_silent_rank_is_named, halves, runs_come_one_after_another, square, two_gpus,
 };
@@ -106,6 +108,28 @@ fn a_gpu_is_closed_after_the_run_on_several() {
     });
 
     assert!(closed.into_inner());
+}
+
+/// Machines of several GPUs stay open for the next case, which may name others.
+#[test]
+fn a_case_gets_the_gpus_that_it_names_from_a_pool() {
+    let Some(()) = with_stand_ins() else { return };
+    let sets = [("grid.ni", "33"), ("grid.nj", "9"), ("grid.far_field", "5")];
+    let case = with("geometry.naca = '2412'", &sets);
+    let mut options = RunOptions::default();
+    options.pool = Some(Arc::new(MachinePool::new(1)));
+    for (gpus, name) in [
+        ([0, 1], "cuda (1 × stand-in 0, 1 × stand-in 1)"),
+        ([1, 0], "cuda (1 × stand-in 1, 1 × stand-in 0)"),
+        ([0, 1], "cuda (1 × stand-in 0, 1 × stand-in 1)"),
+    ] {
+        options.devices = Some(gpus.to_vec());
+
+        let made = make_grid(&case, &options, &mut ()).unwrap();
+
+        assert_eq!(made.backend, name);
+    }
+    assert_eq!(format!("{:?}", options.pool.unwrap()), "MachinePool { jobs: 1, idle: 2 }");
 }
 
 /// Kernels that wait for another GPU must not be queued behind such kernels of another run.
