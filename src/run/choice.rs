@@ -43,14 +43,19 @@ impl Machine {
 }
 
 fn left_open(options: &RunOptions) -> bool {
-    options.backend == BackendChoice::Auto && options.devices.is_none()
+    options.backend == BackendChoice::Auto && named_gpus(options).is_empty()
+}
+
+/// The GPUs that the options name.
+fn named_gpus(options: &RunOptions) -> &[usize] {
+    options.devices.as_deref().unwrap_or_default()
 }
 
 /// The GPUs of the options; if they name none, as many as help.
 fn open(case: &Case, options: &RunOptions) -> Result<Opened, DeviceError> {
-    let ordinals = match options.devices.as_deref() {
-        None | Some([]) => helpful(case, options)?,
-        Some(named) => named.to_vec(),
+    let ordinals = match named_gpus(options) {
+        [] => helpful(case, options)?,
+        named => named.to_vec(),
     };
     if ordinals.len() > 1 {
         // Before any work: whether there are columns for all.
@@ -85,9 +90,9 @@ pub(crate) fn gpus_of(case: &Case, options: &RunOptions) -> Option<(usize, usize
     if on_cpu || !driver::present() {
         return None;
     }
-    let gpus = match options.devices.as_deref() {
-        None | Some([]) => vec![own_gpu(options.device).ok()?],
-        Some(named) => named.to_vec(),
+    let gpus = match named_gpus(options) {
+        [] => vec![own_gpu(options.device).ok()?],
+        named => named.to_vec(),
     };
     let free = |&gpu: &usize| driver::device(gpu).ok().map(|info| info.free.unwrap_or(info.memory));
     Some((gpus.len(), gpus.iter().filter_map(free).min()?))

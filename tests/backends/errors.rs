@@ -4,6 +4,7 @@ use gridgen::backend::DeviceError;
 use gridgen::error::{Error, ErrorClass};
 use gridgen::generate::{BackendChoice, Progress, RunOptions, make_grid, make_grids};
 use gridgen::memory::{NotEnoughMemory, free};
+use support::cases::with;
 use support::elements::main_and_flap;
 
 #[test]
@@ -14,6 +15,17 @@ fn a_missing_backend_is_an_error_of_the_device_and_names_the_way_out() {
     assert_eq!(error.to_string(), "this build of gridgen has no cuda backend");
     let hint = error.hint().unwrap_or_default();
     assert_eq!(hint, "run with --backend cpu, or --backend auto to use what is there");
+}
+
+#[test]
+fn an_empty_list_of_gpus_leaves_the_choice_to_gridgen() {
+    let sets = [("grid.ni", "33"), ("grid.nj", "9"), ("grid.far_field", "5")];
+    let mut options = RunOptions::default();
+    options.devices = Some(Vec::new());
+
+    let made = make_grid(&with("geometry.naca = '2412'", &sets), &options, &mut ()).unwrap();
+
+    assert_eq!(made.backend, "cpu", "a small grid is faster there");
 }
 
 struct Stopped;
