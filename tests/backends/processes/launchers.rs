@@ -145,7 +145,7 @@ fn variables_that_do_not_go_together_are_named() {
             "RANK=0 WORLD_SIZE=2 MASTER_ADDR=n1 MASTER_PORT=99999",
             "torchrun has set MASTER_PORT = \"99999\": expected the number of a port",
         ),
-        // What Slurm has set is not called another launcher's.
+        // A variable of Slurm is not called that of the launcher within it.
         (
             "PMI_RANK=0 PMI_SIZE=4 SLURM_PROCID=one SLURM_STEP_NUM_TASKS=4 SLURM_STEP_NODELIST=n1",
             "Slurm has set SLURM_PROCID = \"one\": expected a whole number",

@@ -321,8 +321,8 @@ fn a_rank_that_sends_what_is_no_message_is_named() {
     }
 }
 
-/// A rank that receives nothing keeps neither the first rank nor the others: these still hear from the first one, and its
-/// own send ends with the connection.
+/// A rank that receives nothing keeps neither the first rank nor the others: these still hear from the first one, and
+/// its own send ends with the connection.
 #[test]
 fn a_rank_that_stops_receiving_holds_up_no_other() {
     let folder = tempfile::tempdir().unwrap();
