@@ -94,7 +94,7 @@ fn solve_in(
         let sides: Vec<RightHandSide<'_>> = columns.iter().map(|b| (&**b, None)).collect();
         let (solved, mut report) = system.solve_logged(&sides, log)?;
         drop(system.loaded);
-        let _closing = Closing::of(system.machine);
+        let _closing = Closing::or_keep((system.machine, None), None);
         let Some(output) = output else {
             return Ok(SystemOutcome { report, files: Vec::new(), removed: Vec::new() });
         };

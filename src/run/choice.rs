@@ -137,20 +137,14 @@ impl Opening {
 pub(crate) struct Closing(Option<JoinHandle<()>>);
 
 impl Closing {
-    /// Closes `open` on a thread, while other work goes on.
-    pub(crate) fn of(open: impl Send + 'static) -> Self {
-        Self(Some(std::thread::spawn(move || drop(open))))
-    }
-
-    /// Keeps the machine for the next case, or closes it where none is to be kept.
+    /// Keeps a machine for the next case where there is a pool, or else closes it on a thread, while other work goes
+    /// on.
     pub(crate) fn or_keep(machine: Opened, pool: Option<&MachinePool>) -> Self {
-        match pool {
-            Some(pool) => {
-                pool.keep(machine);
-                Self(None)
-            }
-            None => Self::of(machine),
-        }
+        let Some(pool) = pool else {
+            return Self(Some(std::thread::spawn(move || drop(machine))));
+        };
+        pool.keep(machine);
+        Self(None)
     }
 }
 
