@@ -86,8 +86,8 @@ impl Job {
     /// Connects this process with the other ranks of its job; returns when all have come. They meet where
     /// `rendezvous` says, else where the launcher says.
     ///
-    /// Whoever connects must first send a number that is made of the name and the size of the job, its own rank, and the
-    /// size; anything else is dropped.
+    /// Whoever connects must first send a number that is made of the name and the size of the job, its own rank, and
+    /// the size; anything else is dropped.
     ///
     /// # Errors
     /// If the ranks do not find each other within `wait`; the error names the missing ones.

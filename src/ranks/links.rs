@@ -55,7 +55,7 @@ impl Link {
         Ok((Self(Mutex::new(stream)), reader))
     }
 
-    /// Sends a frame. That a rank is lost its reader finds out.
+    /// Sends a frame. Where that fails the connection is closed, and its reader finds that the rank is lost.
     pub(super) fn send(&self, route: Route, payload: &[u8]) {
         write_frame(&mut self.0.lock(), route, payload);
     }

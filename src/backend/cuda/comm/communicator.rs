@@ -144,8 +144,8 @@ impl Transport {
 /// One rank's communication with the others. Calls are part of the work of the rank's device, in its
 /// order, and every rank makes the same calls.
 ///
-/// Nothing else in the backend knows where the other ranks run: in threads of one process here, in
-/// processes of several hosts if a launcher supplies number, size and the communicator's name.
+/// Nothing else in the backend knows whether the other ranks are threads of this process, or processes that a launcher
+/// has started on one host or several.
 pub trait Communicator: Send + Sync {
     /// Place r of `to` ← `bytes` bytes at `from` of rank r, for all ranks.
     fn all_gather(&self, from: Address, to: Address, bytes: usize) -> Result<()>;

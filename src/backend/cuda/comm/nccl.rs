@@ -1,7 +1,8 @@
 //! Messages between GPUs by NCCL, which is opened at run time.
 //!
 //! Only the signatures of its functions are known here (NCCL's API reference, 2.7 and later).
-//! cudarc's communicator panics where it cannot be aborted when it is dropped, and sends what cudarc has allocated alone.
+//! cudarc's communicator panics where it cannot be aborted when it is dropped, and sends only memory that cudarc has
+//! allocated.
 #![allow(unsafe_code, reason = "NCCL's interface is C; every call's contract is kept here")]
 
 use super::communicator::{Communicator, RankMessage};

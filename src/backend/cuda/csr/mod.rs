@@ -185,7 +185,7 @@ struct CudaCsrFactors<T> {
     entries: usize,
     /// Equal factors, with their rows in different orders.
     candidates: Vec<RowFactors<T>>,
-    /// Ways to solve, the only one or the best one the first once that is `chosen`.
+    /// Ways to solve: one alone once it is `chosen`.
     trials: Vec<Trial>,
     chosen: bool,
     /// Whether the rows are to be sorted by level when a second solve comes.

@@ -141,8 +141,8 @@ pub trait Device: Send + Sync {
     /// Gives back the bytes that [`Self::allocate`] gave.
     fn free(&self, granted: Granted, at: Address, bytes: usize);
 
-    /// Work that others queue on this stream from now on comes after all work so far, or work from now on after what
-    /// they have queued, if memory comes `back` ([`super::Buffer::lend`]).
+    /// Work that others queue on this stream from now on comes after all work so far. If memory comes `back`, the
+    /// work of this device from now on comes after what they have queued ([`super::Buffer::lend`]).
     fn share(&self, _stream: i64, _back: bool) -> Result<()> {
         Ok(())
     }

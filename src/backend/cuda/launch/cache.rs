@@ -24,8 +24,8 @@ pub struct CacheKey<'a> {
 }
 
 impl CacheKey<'_> {
-    /// The key as it is written in an entry: all but the text, of which there are length and digest. None
-    /// begins with another one, since it ends with the bracket that it begins with.
+    /// The key as it is written in an entry: all but the text, of which there are length and digest. No key is the
+    /// beginning of another one: its last bracket closes the first.
     fn bytes(&self) -> Vec<u8> {
         let text = (self.text.len(), digest::of(self.text.as_bytes()));
         format!("{:?}", (env!("CARGO_PKG_VERSION"), text, self.compiler, self.options)).into_bytes()

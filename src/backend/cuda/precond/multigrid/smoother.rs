@@ -260,9 +260,9 @@ struct Team {
 }
 
 impl Team {
-    /// A team whose lines of `along` points are solved in segments, of which it holds as many as there is room for; where
-    /// the threads take turns along a line behind a pair for each point and one more for each thread, through which they
-    /// exchange values.
+    /// A team that solves lines of `along` points in segments, and holds as many of these in shared memory as there
+    /// is room for. Threads that take turns along a line exchange values there, too: a pair for each point, and one
+    /// more for each thread.
     fn new<M: Real>(
         (lines, chunks): (usize, usize),
         (along, chunk): (usize, usize),
