@@ -4,7 +4,6 @@ mod options;
 mod report;
 mod solve;
 
-use std::cmp::Ordering::Less;
 use std::path::{Path, PathBuf};
 
 pub use self::options::{Reordering, RightHandSide, RightSide, SystemOptions};
@@ -225,9 +224,11 @@ impl SystemSolver {
             ColumnReport::new(&solved.report, truth, options.tolerance)
         });
         let columns: Vec<ColumnReport> = checked.collect();
-        // The report describes the worst column.
-        let rank = |column: &ColumnReport| (!column.converged, column.true_relative_residual);
-        let worst = columns.iter().max_by(|a, b| rank(a).partial_cmp(&rank(b)).unwrap_or(Less));
+        // The report describes the worst column. A residual that is not a number is worse than all others.
+        let residual = |column: &ColumnReport| column.true_relative_residual.abs();
+        let worst = columns
+            .iter()
+            .max_by(|a, b| b.converged.cmp(&a.converged).then(residual(a).total_cmp(&residual(b))));
         let worst = worst.cloned().unwrap_or_default();
         let report = SystemReport {
             name: options.name(),

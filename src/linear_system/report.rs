@@ -131,7 +131,7 @@ pub struct MethodReport {
     /// Blocks of rows, one a GPU, between which the factors have no coupling, if there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blocks: Option<usize>,
-    /// MatrixFormat of the matrix in products.
+    /// Storage of the matrix for products.
     pub format: String,
     /// Renumbering of rows and columns.
     pub reorder: String,

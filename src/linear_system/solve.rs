@@ -79,11 +79,11 @@ fn find(a: &Csr, row: usize, column: usize) -> Option<f64> {
 }
 
 /// The exponent e of the largest |value| ≈ 2^e; 0 if |e| ≤ 200, where a product of four such values neither
-/// overflows nor underflows.
+/// overflows nor underflows, and where a value is infinite.
 fn exponent(values: &[f64]) -> i32 {
     let largest = values.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
-    let exponent = if largest > 0.0 { largest.log2() as i32 } else { 0 };
-    if exponent.abs() > 200 { exponent } else { 0 }
+    let exponent = largest.log2();
+    if exponent.is_finite() && exponent.abs() >= 201.0 { exponent as i32 } else { 0 }
 }
 
 /// Multiplies values by 2^power, in two steps because 2^power itself may overflow.
@@ -187,14 +187,10 @@ pub(super) fn located(error: Error, system: &Ordered, options: &SystemOptions) -
     let stored = find(&system.a, row, row).unwrap_or(0.0);
     let factors = options.preconditioner;
     let shift = if let Algebraic::Factors { shift, .. } = factors { shift } else { 0.0 };
-    let pivot = SystemError::Pivot {
-        preconditioner,
-        row: system.row(row) + 1,
-        value: pivot.unwrap_or(stored),
-        diagonal: stored != 0.0,
-        shift,
-    };
-    pivot.into()
+    let mut value = [pivot.unwrap_or(stored)];
+    scale(&mut value, system.power);
+    let ([value], row, diagonal) = (value, system.row(row) + 1, stored != 0.0);
+    SystemError::Pivot { preconditioner, row, value, diagonal, shift }.into()
 }
 
 /// ‖b − A x‖ / ‖b‖, 0 for b = 0 and x = 0.

@@ -100,3 +100,55 @@ fn factors_are_made_once_for_many_right_hand_sides() {
     let short = solver.solve(&[(&b[0], Some(&[1.0]))], &mut ()).unwrap_err();
     assert!(short.to_string().starts_with("x0: 1 numbers"), "{short}");
 }
+
+/// The x of the first column overflows, and so does its residual on the host; that of the other is merely too large.
+#[test]
+fn a_residual_that_is_not_a_number_is_the_worst_of_all_columns() {
+    let mut matrix = convection(20);
+    matrix.csr.values.iter_mut().for_each(|value| *value *= 1e-300);
+    let mut options = options();
+    options.preconditioner = Algebraic::None;
+    options.linear.max_iterations = 1;
+    let mut solver = SystemSolver::new(matrix, &options, &mut ()).unwrap();
+    let [overflows, fits] = [[1e200; 20], [1.0; 20]];
+
+    for columns in [[&overflows, &fits], [&fits, &overflows]] {
+        let sides = columns.map(|b| (&b[..], None));
+        let (_, report) = solver.solve(&sides, &mut ()).unwrap();
+
+        let finite = report.columns.iter().filter(|one| one.true_relative_residual.is_finite());
+        assert_eq!(finite.count(), 1);
+        assert!(report.true_relative_residual.is_nan(), "{:e}", report.true_relative_residual);
+    }
+}
+
+#[test]
+fn an_infinite_entry_gives_no_solution() {
+    let mut matrix = convection(20);
+    matrix.csr.values[5] = f64::INFINITY;
+    let mut options = options();
+    options.preconditioner = Algebraic::None;
+    let mut solver = SystemSolver::new(matrix, &options, &mut ()).unwrap();
+
+    for scale in [1e-300, 1.0, 1e300] {
+        let (_, report) = solver.solve(&[(&[scale; 20], None)], &mut ()).unwrap();
+
+        assert!(!report.converged, "{scale:e}: {}", report.stop_reason);
+    }
+}
+
+/// The pivot of [1 2; 2 1] is 1 − 2·2.
+#[test]
+fn the_pivot_of_a_matrix_with_huge_entries_is_one_of_that_matrix() {
+    let csr = Csr::from_rows([[(0, 1e300), (1, 2e300)], [(0, 2e300), (1, 1e300)]].into_iter());
+    let symmetry = MatrixSymmetry::General;
+    let matrix = Matrix { csr, columns: 2, symmetry, duplicates: 0 };
+    let (kind, schedule) = (Incomplete::Ic0, Schedule::Auto);
+    let mut options = options();
+    options.preconditioner = Algebraic::Factors { kind, schedule, shift: 0.0 };
+
+    let error = SystemSolver::new(matrix, &options, &mut ()).err().unwrap();
+
+    let Error::System(SystemError::Pivot { row: 2, value, .. }) = error else { panic!("{error}") };
+    assert!((value / 1e300 + 3.0).abs() < 1e-14, "{value:e}");
+}
