@@ -25,14 +25,15 @@ use crate::sparse::{Schedule, WalledSides};
 ///
 /// where S ≈ Eᵀ J⁻¹ B is replaced by a matrix that couples each line with its two neighbours
 /// only, probed once an update with p or q = 1 everywhere and = ±1 by turns: the two ends of the
-/// spectrum along the wall. With exact J⁻¹ and S this is K⁻¹; the replacement is good where cells at
-/// the wall are much longer than high.
+/// spectrum along the wall. The terms of a wall are not coupled with those of another one. With exact J⁻¹ and S this
+/// is K⁻¹; the replacement is good where cells at the wall are much longer than high, and walls are far apart.
 pub type GridPreconditioner<B, T> = Preconditioners<B, T, GridJacobian<B, T>>;
 
 impl<B: EllipticBackend + MultigridBackend, T: Real> GridPreconditioner<B, T> {
     /// A preconditioner of this kind for Jacobians like the given one; incomplete factors are eliminated by this
     /// schedule. Multigrid falls back on the reduced system of the wall terms, if there are any, then on W cycles of two
-    /// sweeps or more in double precision, then on ILU(0); the others have no fall-back.
+    /// sweeps or more in double precision, then on ILU(0). With walls on other sides than that of the section it falls
+    /// back on such W cycles alone, which have the wall terms on their levels. The others have no fall-back.
     pub fn new(
         (kind, schedule): (Kind, Schedule),
         multigrid: MultigridSettings,
@@ -116,7 +117,7 @@ impl<B: EllipticBackend, T: Real> Preconditioner<B, T, GridJacobian<B, T>> for R
     fn update(&mut self, backend: &B, a: &GridJacobian<B, T>) -> Result<(), SolverError> {
         self.field.update(backend, &a.field)?;
         let Some(wall) = &a.wall else { return Ok(()) };
-        let made = present(&mut self.reduction, || WallReduction::new(backend, a.size))?;
+        let made = present(&mut self.reduction, || WallReduction::new(backend, a.size, a.walls))?;
         made.update(backend, &mut *self.field, (a, wall))
     }
 
@@ -130,24 +131,33 @@ impl<B: EllipticBackend, T: Real> Preconditioner<B, T, GridJacobian<B, T>> for R
         let (Some(reduction), Some(wall)) = (&mut self.reduction, &a.wall) else {
             return self.field.apply(backend, &a.field, r, z);
         };
-        let WallReduction { factors, terms, right, correction, .. } = reduction;
-        let points = a.size.mi;
+        let WallReduction { factors, of_wall, responses, terms, right, correction } = reduction;
+        let (points, [solved, ..]) = (a.size.mi, responses);
+        // terms ← S⁻¹ of the values at the walls.
+        let mut solve = |values: &B::Vector<T>, terms: &mut B::Vector<T>| {
+            factors.iter().try_for_each(|(first, factors)| {
+                backend.copy_points(points, (values, *first), (of_wall, 0))?;
+                backend.solve_wall_blocks(points, factors, of_wall, solved)?;
+                backend.copy_points(points, (solved, 0), (terms, *first))
+            })
+        };
         if a.transposed {
             backend.lincomb(None, right, 0.0, &[(1.0, r)])?;
-            backend.clear_walls(WalledSides::SECTION, a.size, right)?;
+            backend.clear_walls(a.walls, a.size, right)?;
             self.field.apply(backend, &a.field, right, z)?;
             backend.wall_sums(wall, z, correction)?;
             backend.lincomb(None, right, 0.0, &[(1.0, r), (-1.0, &*correction)])?;
-            backend.solve_wall_blocks(points, factors, right, terms)?;
+            solve(right, terms)?;
             self.field.apply(backend, &a.field, terms, correction)?;
             backend.lincomb(None, z, 1.0, &[(1.0, &*correction)])
         } else {
             self.field.apply(backend, &a.field, r, z)?;
-            backend.solve_wall_blocks(points, factors, z, terms)?;
+            solve(z, terms)?;
             wall.apply(backend, terms, right)?;
             self.field.apply(backend, &a.field, right, correction)?;
             backend.lincomb(None, z, 1.0, &[(-1.0, &*correction)])?;
-            backend.copy_points(points, (terms, 0), (z, 0))
+            let mut firsts = factors.iter().map(|(first, _)| *first);
+            firsts.try_for_each(|first| backend.copy_points(points, (terms, first), (z, first)))
         }
     }
 
@@ -176,25 +186,30 @@ impl<B: EllipticBackend, T: Real> Preconditioner<B, T, GridJacobian<B, T>> for R
 }
 
 struct WallReduction<B: EllipticBackend, T: Real> {
-    /// Factors of S, or of Sᵀ.
-    factors: B::Vector<T>,
-    /// Unit wall terms, of one component: all 1, or ±1 by turns.
-    probe: B::Vector<T>,
-    /// Answers to the probes on the leading points.
+    /// The first point of each wall on a side of constant j, and the factors of its S, or of its Sᵀ.
+    factors: Vec<(usize, B::Vector<T>)>,
+    /// Values at the points of a wall: the probes, unit wall terms of one component, all 1 or ±1 by turns.
+    of_wall: B::Vector<T>,
+    /// Answers to the probes at the points of a wall.
     responses: [B::Vector<T>; 4],
-    /// Wall terms on the leading points, zero elsewhere.
+    /// Wall terms at the points of the walls, zero elsewhere.
     terms: B::Vector<T>,
     right: B::Vector<T>,
     correction: B::Vector<T>,
 }
 
 impl<B: EllipticBackend, T: Real> WallReduction<B, T> {
-    fn new(backend: &B, LevelSize { mi: points, mj, .. }: LevelSize) -> Result<Self> {
-        let (n, response) = (2 * points * mj, || backend.zeros(2 * points));
+    fn new(backend: &B, size: LevelSize, walls: WalledSides) -> Result<Self> {
+        let LevelSize { mi: points, mj, .. } = size;
+        let (n, of_wall) = (size.values(), || backend.zeros(2 * points));
+        let factors = |side| -> Result<_> {
+            let first = WalledSides::point(side, 0, points, mj);
+            Ok((first, backend.zeros(WALL_ENTRIES * points)?))
+        };
         Ok(Self {
-            factors: backend.zeros(WALL_ENTRIES * points)?,
-            probe: response()?,
-            responses: [response()?, response()?, response()?, response()?],
+            factors: walls.sides().filter(|side| *side < 2).map(factors).collect::<Result<_>>()?,
+            of_wall: of_wall()?,
+            responses: [of_wall()?, of_wall()?, of_wall()?, of_wall()?],
             terms: backend.zeros(n)?,
             right: backend.zeros(n)?,
             correction: backend.zeros(n)?,
@@ -210,25 +225,28 @@ impl<B: EllipticBackend, T: Real> WallReduction<B, T> {
         (a, wall): (&GridJacobian<B, T>, &B::Matrix<T>),
     ) -> Result<(), SolverError> {
         let (j, points) = (&a.field, a.size.mi);
-        let Self { factors, probe: unit, responses, terms, right, correction, .. } = self;
-        backend.lincomb(None, terms, 0.0, &[])?;
-        for (k, response) in responses.iter_mut().enumerate() {
-            backend.upload(&probe(points, k % 2, k >= 2), unit)?;
-            backend.copy_points(points, (unit, 0), (terms, 0))?;
-            if a.transposed {
-                field.apply(backend, j, terms, correction)?;
-                backend.wall_sums(wall, correction, right)?;
-                backend.copy_points(points, (right, 0), (response, 0))?;
-            } else {
-                wall.apply(backend, terms, right)?;
-                field.apply(backend, j, right, correction)?;
-                backend.copy_points(points, (correction, 0), (response, 0))?;
+        let Self { factors, of_wall, responses, terms, right, correction } = self;
+        for (first, factors) in factors {
+            backend.lincomb(None, terms, 0.0, &[])?;
+            for (k, response) in responses.iter_mut().enumerate() {
+                backend.upload(&probe(points, k % 2, k >= 2), of_wall)?;
+                backend.copy_points(points, (of_wall, 0), (terms, *first))?;
+                let answer = if a.transposed {
+                    field.apply(backend, j, terms, correction)?;
+                    backend.wall_sums(wall, correction, right)?;
+                    &*right
+                } else {
+                    wall.apply(backend, terms, right)?;
+                    field.apply(backend, j, right, correction)?;
+                    &*correction
+                };
+                backend.copy_points(points, (answer, *first), (response, 0))?;
+            }
+            if let Some(line) = backend.factor_wall_blocks(points, responses.each_ref(), factors)? {
+                return Err(PreconditionerFailure::WallBlock { line }.into());
             }
         }
-        match backend.factor_wall_blocks(points, responses.each_ref(), factors)? {
-            Some(line) => Err(PreconditionerFailure::WallBlock { line }.into()),
-            None => Ok(()),
-        }
+        Ok(())
     }
 }
 

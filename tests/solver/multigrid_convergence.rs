@@ -138,6 +138,27 @@ fn the_cycle_with_wall_terms_makes_the_grid_of_the_reduced_system() {
     }
 }
 
+/// The wall terms of a tunnel's floor and roof are in the reduced system, too.
+#[test]
+fn all_preconditioners_make_the_grid_of_a_tunnel_with_walls() {
+    let grid = |preconditioner: &str| {
+        let text = format!(
+            "geometry.naca = '4412'\nlinear.preconditioner = '{preconditioner}'\n\
+             [grid]\ntopology = 'C'\nni = 129\nnj = 65\nwake = 24\nfirst_cell = 1e-4\n\
+             [domain]\nbox = [-1.7, 4.0, -1.0, 1.0]\nfloor = 'wall'\nroof = 'wall'\n"
+        );
+        let made = make(&case(&text)).unwrap();
+        assert!(made.is_good(), "{preconditioner}: {}", made.verdict);
+        made.grid
+    };
+    let cycle = grid("multigrid");
+
+    for preconditioner in ["dilu", "ilu0"] {
+        let distance = distance(&cycle, &grid(preconditioner));
+        assert!(distance < 1e-8, "{preconditioner}: {distance:e}");
+    }
+}
+
 #[test]
 fn single_precision_takes_the_counts_of_double() {
     for first_cell in FIRST_CELLS {
