@@ -131,8 +131,8 @@ pub trait MultigridBackend: SparseBackend {
     /// One level.
     type Level<M: Real>: Send;
 
-    /// Whether to make all levels takes as long as a linear iteration or longer, so that those of one matrix are
-    /// kept for others that are near.
+    /// Whether making all levels takes as long as a linear iteration or longer, so that the levels of a matrix are
+    /// kept for matrices that are near it.
     const LASTING: bool = true;
 
     /// Most unknowns of a coarsest level that is solved directly: of more, an elimination in each Newton step takes

@@ -182,7 +182,7 @@ pub trait Backend: Sync + Sized + 'static {
         work: impl FnMut() -> Result<()>,
     ) -> Result<()>;
 
-    /// The largest number of a rank, on all ranks, which must all call; `own` if the backend is alone.
+    /// The largest of the ranks' own numbers, on every rank; all must call. It is `own` if the backend is alone.
     fn largest(&self, own: u64) -> Result<u64> {
         Ok(own)
     }

@@ -201,7 +201,7 @@ impl EllipticData {
     }
 }
 
-/// The sum, and without a shift the value bit for bit: -0 + 0 is 0.
+/// value + shift; without a shift the bits of the value, which a sum would lose: -0 + 0 is 0.
 pub(crate) fn moved(value: f64, shift: f64) -> f64 {
     if shift == 0.0 { value } else { value + shift }
 }

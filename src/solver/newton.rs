@@ -53,7 +53,7 @@ impl Forcing {
 /// Part of the tolerance that the last step asks for.
 const LAST: f64 = 0.25;
 
-/// Part of a forcing term to which a direction is solved for that no step length was accepted of.
+/// Part of the forcing term to which a direction is solved for again after no step length was accepted.
 const TIGHTER: f64 = 0.01;
 
 /// Outcome of a Newton solve.
@@ -117,7 +117,7 @@ const NEAR: f64 = 0.125;
 /// Residual factor an iteration up to which the preconditioner is kept. Good ones are below 0.15.
 const FAST: f64 = 0.2;
 
-/// The last step of which the preconditioner may be kept. A solve that goes on makes the steps before it again.
+/// The last step whose preconditioner may be kept. A solve that goes on makes the steps before it again.
 const LATEST: usize = 2;
 
 /// The step whose preconditioner is kept for those that follow: the first that begins at a state with a residual
@@ -128,8 +128,8 @@ pub fn lasting_step(history: &History, n: usize) -> Option<usize> {
     Some(1 + history.steps.iter().take(LATEST).position(small)?)
 }
 
-/// Whether a step from this merit, with this forcing term, keeps the preconditioner of an earlier one. It does
-/// not after a slow linear solve, nor where it may just meet the tolerance or just miss it, nor after such a step.
+/// Whether a step from this merit, with this forcing term, keeps the preconditioner of an earlier one. No step does
+/// after a slow linear solve, nor if it, or a step since then, may end near the tolerance, on either side of it.
 fn keeps(history: &History, (merit, term): (f64, f64), n: usize, tolerance: f64) -> bool {
     let doubtful = |merit: f64, term: f64| {
         let share = merit * term / tolerance;
@@ -182,10 +182,6 @@ pub fn solve<B: Backend, P: NonlinearProblem<B>>(
         keeps: false,
     };
     let Evaluation { mut merit, mut folded, min_area, .. } = solve.evaluate(u)?;
-    let mut before = match history.steps.as_slice() {
-        [.., before, _] => Some(before.residual),
-        _ => None,
-    };
     if history.steps.is_empty() {
         let (residual, folded_cells) = (merit, folded);
         let start = NewtonStep { residual, min_area, folded_cells, ..NewtonStep::default() };
@@ -206,6 +202,7 @@ pub fn solve<B: Backend, P: NonlinearProblem<B>>(
         if solve.observer.accepted(backend, u, &history)?.is_break() {
             break NewtonStop::Interrupted;
         }
+        let before = history.steps.iter().nth_back(1).map(|before| before.residual);
         let mut record = NewtonStep {
             step,
             forcing_term: settings.forcing.term(merit, before, settings.tolerance),
@@ -216,7 +213,7 @@ pub fn solve<B: Backend, P: NonlinearProblem<B>>(
             break stop;
         }
         std::mem::swap(u, &mut solve.trial);
-        (before, folded, merit) = (Some(merit), record.folded_cells, record.residual);
+        (folded, merit) = (record.folded_cells, record.residual);
         solve.observer.newton(&record);
         history.steps.push(record);
     };

@@ -28,8 +28,8 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The preconditioner from the entries of a matrix alone, its rows worked on by this schedule; that
-    /// which multigrid falls back on at last.
+    /// The preconditioner that is made from the entries of a matrix alone, with this schedule for its rows. Multigrid
+    /// has it as its last fall-back.
     pub fn algebraic(self, schedule: Schedule) -> Algebraic {
         let factors = |kind| Algebraic::Factors { kind, schedule, shift: 0.0 };
         match self {
@@ -194,8 +194,8 @@ pub(crate) const TALL: usize = 2047;
 /// Levels of tall C-grids by default, where on more V cycles do not converge if wakes are long, and most levels of W cycles
 /// on any tall grid.
 pub(crate) const FEW_LEVELS: usize = 5;
-/// Points from which on the first sweep takes longer than to launch the recording of all that follows,
-/// which it would have to wait for as a part of it.
+/// Points from which on the first sweep takes longer than the launch of the recording of all that follows. A sweep
+/// that is a part of the recording waits for that launch.
 const LONG: usize = 1 << 20;
 
 /// One cycle from a zero guess on 9-point operators with 2×2 blocks: alternating zebra line

@@ -17,7 +17,8 @@ pub enum EllPattern {
     /// and the blocks are w g22 I ∓ X (W, E), (½ − w g22) I ∓ Y (S, N), d I (SW, NE), −d I (SE, NW) and −I (C); theory
     /// eq. 3–5. Those of neighbours that do not exist are no entries.
     TenNumbers(LevelSize),
-    /// The wall columns: every row of line i holds (p_i, q_i) of each wall that it ends at, and so those of line j.
+    /// The wall columns: both rows of point (i, j) hold (p_i, q_i) of each wall at which line i ends, and (p_j, q_j) of
+    /// each at which line j ends.
     WallColumns(LevelSize, WalledSides),
 }
 
