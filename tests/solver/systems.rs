@@ -101,7 +101,7 @@ fn factors_are_made_once_for_many_right_hand_sides() {
     assert!(short.to_string().starts_with("x0: 1 numbers"), "{short}");
 }
 
-/// The x of the first column overflows, and so does its residual on the host; that of the other is merely too large.
+/// The x of one column overflows, and its residual is no number. The residual of the other column is merely too large.
 #[test]
 fn a_residual_that_is_not_a_number_is_the_worst_of_all_columns() {
     let mut matrix = convection(20);
