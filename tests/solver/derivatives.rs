@@ -148,6 +148,22 @@ fn the_adjoint_is_the_transpose_of_the_forward_derivative() {
     }
 }
 
+/// The reduced systems of K and of Kᵀ have the wall terms of floor and roof, too.
+#[test]
+fn factors_solve_for_both_derivatives_in_a_tunnel() {
+    let (reference, wall, at) = moved(&format!("linear.preconditioner = 'ilu0'\n{TUNNEL}"));
+    let mut derivatives = on_cpu(reference).derivatives(&CpuBackend, &at).unwrap();
+
+    let heights = vec![0.0; wall.len()];
+    let (_, forward) = derivatives.derivative(&CpuBackend, &smooth(&wall), &heights).unwrap();
+    let nodes = derivatives.by_nodes(&CpuBackend, &at.grid().x, &at.grid().y).unwrap();
+    let adjoint = derivatives.adjoint(&CpuBackend, nodes).unwrap().solved;
+
+    for solved in [forward, adjoint] {
+        assert!(solved.iterations <= 60.0 && solved.residual <= 1e-9, "{solved:?}");
+    }
+}
+
 #[test]
 fn what_has_no_derivative_is_refused() {
     let reference = reference(SMALL);
