@@ -205,11 +205,6 @@ impl RowSets {
         &self.0.entries
     }
 
-    /// Start of each set in [`Self::rows`], and the number of rows at the end.
-    pub fn offsets(&self) -> &[usize] {
-        &self.0.start
-    }
-
     /// Ranges of [`Self::rows`] to be processed one after the other: each set of more than `small` rows by
     /// itself, and runs of smaller sets as one range. The rows of a run depend on each other in the given
     /// order and must be processed by one worker.

@@ -37,7 +37,7 @@ pub(crate) fn measure<B: SparseBackend>(
     let ordered = a.permuted(&reverse_cuthill_mckee(a));
     let [sizes, ordered_sizes] = [a, &ordered].map(|a| -> Vec<usize> {
         let sets = RowSets::by_number(&levels(a.pattern(), Triangle::Lower));
-        sets.offsets().windows(2).map(|ends| ends[1] - ends[0]).collect()
+        sets.merged(0).into_iter().map(|turn| turn.range.len()).collect()
     });
     let colours = colours(&Graph::new(a.pattern())).iter().max().map_or(0, |&most| most + 1);
     let longest = (0..a.rows()).map(|row| a.pattern().row(row).len()).max().unwrap_or(0);

@@ -101,12 +101,12 @@ fn several_threads_a_row_solve_level_by_level() {
     for lanes in [1_u32, 2, 8, 32] {
         let y = Buffer::<f64>::zeros(&device, a.rows()).unwrap();
 
-        for ends in sets.offsets().windows(2) {
-            let numbers = [ends[0] as u32, ends[1] as u32, lanes].map(Argument::from);
+        for set in sets.merged(0).into_iter().map(|turn| turn.range) {
+            let numbers = [set.start as u32, set.end as u32, lanes].map(Argument::from);
             let pattern = [&order, &row_start, &columns].map(Argument::from);
             let vectors = [&values, &r, &y].map(Argument::from);
             let arguments = [numbers, pattern, vectors].concat();
-            let blocks = (ends[1] - ends[0]).div_ceil(64 / lanes as usize);
+            let blocks = set.len().div_ceil(64 / lanes as usize);
             let shape = LaunchShape::new(blocks, 64);
             library.launch(Order(0), "solve_level", shape, &arguments).unwrap();
         }
