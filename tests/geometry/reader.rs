@@ -67,6 +67,28 @@ fn lednicer_order_is_joined_at_the_nose() {
     }
 }
 
+/// A point far away may be counted as the first of the upper surface or the last of the lower one, and may be all that a
+/// surface has.
+#[test]
+fn counted_points_far_away_shift_no_surface() {
+    let section = airfoil_from_file(data("hn184m.dat")).unwrap().points;
+    let nose = (0..101).min_by(|&a, &b| section[a][0].total_cmp(&section[b][0])).unwrap();
+    let upper: Vec<[f64; 2]> = section[..=nose].iter().rev().copied().collect();
+    let lower = &section[nose..];
+    let [first, last] = [[400.0, 0.0], [400.0, 400.0]];
+    for (upper, lower) in [
+        ([&[first], &upper[..]].concat(), lower.to_vec()),
+        (upper.clone(), [lower, &[last]].concat()),
+        ([&upper[..], lower].concat(), vec![first, last]),
+    ] {
+        let counts = format!("{} {}", upper.len(), lower.len());
+
+        let read = read(format!("name\n{counts}\n{}{}", rows(&upper), rows(&lower)), &section);
+
+        assert_noted(&read.notes, "lies far away");
+    }
+}
+
 /// The other direction, another chord, decimal commas, another encoding of the name, a repeated point, and a
 /// contour that starts at the nose.
 #[test]

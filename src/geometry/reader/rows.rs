@@ -51,7 +51,9 @@ pub(super) fn collect(text: &str, notes: &mut Vec<String>) -> Result<Table, Refu
         }),
         _ => Some(candidates.len()),
     };
-    drop_outliers(&mut rows, notes)?;
+    let ahead = drop_outliers(&mut rows, notes)?;
+    let upper = upper.map(|upper| upper.saturating_sub(ahead));
+    let upper = upper.filter(|upper| (1..rows.len()).contains(upper));
     Ok(Table { name, rows, upper })
 }
 
@@ -247,12 +249,12 @@ fn drop_reference(rows: &mut Vec<XyRow>, notes: &mut Vec<String>) {
     }
 }
 
-/// Drops points far from all others at either end of the file; among the points they are an error. Far means
-/// more than a chord beyond the range of the middle nine tenths.
-fn drop_outliers(rows: &mut Vec<XyRow>, notes: &mut Vec<String>) -> Result<(), Refusal> {
+/// Drops points far from all others at either end of the file and returns how many there were at its beginning; among the
+/// points they are an error. Far means more than a chord beyond the range of the middle nine tenths.
+fn drop_outliers(rows: &mut Vec<XyRow>, notes: &mut Vec<String>) -> Result<usize, Refusal> {
     let n = rows.len();
     if n < 20 {
-        return Ok(()); // Too few points to distinguish a stray point from the section.
+        return Ok(0); // Too few points to distinguish a stray point from the section.
     }
     let [x, y] = [0, 1].map(|c| {
         let mut sorted: Vec<f64> = rows.iter().map(|r| r.at[c]).collect();
@@ -272,11 +274,12 @@ fn drop_outliers(rows: &mut Vec<XyRow>, notes: &mut Vec<String>) -> Result<(), R
     while rows.first().is_some_and(far) {
         note(rows.remove(0));
     }
+    let ahead = n - rows.len();
     while let Some(row) = rows.pop_if(|r| far(r)) {
         note(row);
     }
     match rows.iter().find(|r| far(r)) {
         Some(&XyRow { line, at }) => Err(FileProblem::Outlier { at }.at(line)),
-        None => Ok(()),
+        None => Ok(ahead),
     }
 }
