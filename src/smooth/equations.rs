@@ -6,7 +6,6 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::SmoothError;
 use super::block::Orientation;
 use crate::geometry::vector::{along, difference, distance, dot, unit};
 use crate::geometry::{chord_lengths, open_normals, wall_normals};
@@ -144,28 +143,16 @@ fn free(grid: &Grid) -> Range<usize> {
 impl WallSide {
     /// The walls of a grid, whose points are apart, with their first cells: of one height, or of the grid's own heights,
     /// smoothed.
-    pub(super) fn all(
-        grid: &Grid,
-        walls: &[Side],
-        first_cell: Option<f64>,
-    ) -> Result<Vec<Self>, SmoothError> {
+    pub(super) fn all(grid: &Grid, walls: &[Side], first_cell: Option<f64>) -> Vec<Self> {
         walls.iter().map(|side| Self::of(grid, *side, walls, first_cell)).collect()
     }
 
-    fn of(
-        grid: &Grid,
-        side: Side,
-        walls: &[Side],
-        first_cell: Option<f64>,
-    ) -> Result<Self, SmoothError> {
+    fn of(grid: &Grid, side: Side, walls: &[Side], first_cell: Option<f64>) -> Self {
         let turn = Orientation::of(grid, side);
         let own = turn.turned(grid);
         let (points, last, closed) = (own.row(0), own.ni - 1, own.topology.closed());
         let s = chord_lengths(&points);
         let step = |k: usize| s[k + 1] - s[k];
-        if let Some(index) = (0..last).find(|k| step(*k) == 0.0) {
-            return Err(SmoothError::Coincident { side: side.name(), index });
-        }
         let spacing = (0..=last).map(|k| {
             let open = [k.saturating_sub(1), k.min(last - 1)];
             let beside = if closed { [(k + last - 1) % last, k % last] } else { open };
@@ -195,7 +182,7 @@ impl WallSide {
             }
         }
         let heights = heights.into_iter().map(f64::exp).collect();
-        Ok(Self { side, turn, heights, directions, spacing: spacing.collect(), beside })
+        Self { side, turn, heights, directions, spacing: spacing.collect(), beside }
     }
 
     fn first(&self, own: &Grid, k: usize) -> [f64; 2] {

@@ -20,6 +20,7 @@ use crate::backend::{Backend, EllipticBackend, GridBackend, MultigridBackend, Re
 use crate::case::SolverOptions;
 use crate::diagnostics::errors;
 use crate::elliptic::GridProblem;
+use crate::geometry::chord_lengths;
 use crate::grid::boundary::Side;
 use crate::grid::quality::{Quality, folds, measure};
 use crate::grid::{Grid, Topology};
@@ -176,8 +177,15 @@ pub fn smooth<B: EllipticBackend + MultigridBackend>(
     if let Some(both) = settings.slide.iter().find(|side| settings.walls.contains(side)) {
         return Err(SmoothError::SlidingWall { side: both.name() });
     }
+    for side in &settings.walls {
+        let end = |count: usize| if side.is_last() { count - 1 } else { 0 };
+        let points = if side.across() == 1 { grid.row(end(nj)) } else { grid.column(end(ni)) };
+        if let Some(index) = chord_lengths(&points).array_windows().position(|[a, b]| a >= b) {
+            return Err(SmoothError::Coincident { side: side.name(), index });
+        }
+    }
     let folded = folds(&given);
-    let (mut passes, mut exact) = (Vec::new(), WallSide::all(&given, &walls, settings.first_cell)?);
+    let (mut passes, mut exact) = (Vec::new(), WallSide::all(&given, &walls, settings.first_cell));
     let waves = measured(&given, &exact).quality.waves_deg;
     let (best, fine) = (|passes: &[SmoothPass]| best(passes, waves), (options, 0.0));
     if folded as f64 <= FOLDED * given.cells() as f64 {
@@ -193,7 +201,7 @@ pub fn smooth<B: EllipticBackend + MultigridBackend>(
     }
     if best(&passes).is_none_or(|k| passes[k].measures.quality.folded_cells > 0) {
         let anew = interpolated(&given);
-        exact = WallSide::all(&anew, &walls, settings.first_cell)?;
+        exact = WallSide::all(&anew, &walls, settings.first_cell);
         passes.push(solved(backend, (Functions::Anew, &anew, &exact), fine, None)?);
     }
     for _ in 0..if slide.is_empty() { 0 } else { ROUNDS } {

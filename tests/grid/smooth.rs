@@ -458,6 +458,8 @@ fn what_cannot_be_smoothed_is_refused() {
         changed
     };
     let (plain, small) = (settings(&WALL, &[], None), grid_from(4, 33, |i, j| channel.point(i, j)));
+    let roof = changed(32 * 65 + 7, channel.point(6, 32));
+    let end = changed(9 * 65 + 64, channel.point(64, 8));
     let errors = [
         (refused(&channel, &settings(&[], &[], None)), "no wall"),
         (refused(&channel, &settings(&WALL, &WALL, None)), "jmin is a wall"),
@@ -465,7 +467,9 @@ fn what_cannot_be_smoothed_is_refused() {
         (refused(&body, &settings(&[Side::Behind], &[], None)), "imax is a seam"),
         (refused(&channel, &settings(&WALL, &[], Some(0.0))), "first cell of 0"),
         (refused(&changed(700, [f64::NAN; 2]), &plain), "node (50, 10) is not finite"),
-        (refused(&changed(7, channel.point(6, 0)), &plain), "points 6 and 7"),
+        (refused(&changed(7, channel.point(6, 0)), &plain), "points 6 and 7 of the wall jmin"),
+        (refused(&roof, &settings(&[Side::Above], &[], None)), "points 6 and 7 of the wall jmax"),
+        (refused(&end, &settings(&[Side::Behind], &[], None)), "points 8 and 9 of the wall imax"),
         (refused(&small, &plain), "4 x 33"),
     ];
     for (error, text) in errors {
