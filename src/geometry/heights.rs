@@ -36,10 +36,11 @@ impl Heights {
         }
     }
 
-    /// Returns true if all heights are above 0 and below 1e6, x/c rises, and no list is empty.
+    /// Returns true if all heights are above 0 and below 1e6, x/c is finite and rises, and no list is empty.
     pub(crate) fn fit(&self) -> bool {
         let rises = |points: &Vec<[f64; 2]>| {
-            !points.is_empty() && points.windows(2).all(|pair| pair[0][0] < pair[1][0])
+            let finite = points.iter().all(|[at, _]| at.is_finite());
+            finite && !points.is_empty() && points.is_sorted_by(|a, b| a[0] < b[0])
         };
         let shape = match self {
             Self::Same(_) => true,

@@ -31,6 +31,7 @@ fn unknown_names_and_values_of_the_wrong_type_or_out_of_range_are_refused() {
         resolve_with("[output]\nformats = []\n"),
         resolve_with("[grid]\nni = 100000\nnj = 100000\n"),
         resolve_with("[grid]\nfirst_cell = 0\n"),
+        resolve_with("[grid]\nfirst_cell = [[-inf, 1e-5], [1.0, 1e-4]]\n"),
         resolve_with("[grid]\nfirst_cell = 20.0\n"),
         resolve_with("[grid]\nnj = 5\nfar_field = 1.0\nfirst_cell = 0.25\n"),
         resolve_with("[grid]\ny_plus = 1000.0\nreynolds = 1e3\n"),
@@ -89,6 +90,8 @@ fn unknown_names_and_values_of_the_wrong_type_or_out_of_range_are_refused() {
     wing.toml:4: grid.ni = 100000: expected grid.ni × grid.nj of at most 1073741823, here 100000 × 100000
     hint: choose fewer points
     wing.toml:4: grid.first_cell = 0: expected a height greater than 0 and less than 1e6, or a list of heights along the wall
+    wing.toml:4: grid.first_cell = [[-inf, 1e-5], [1.0, 1e-4]]: expected a height greater than 0 and less than 1e6, or a list of heights along the wall
+    hint: write [[0.0, 1e-5], [1.0, 4e-5]], x/c rising, { upper = [[0.0, 1e-5]], lower = [[0.0, 2e-5]] }, or [1e-5, 1.1e-5, …] with a height for each point of the wall
     wing.toml:4: grid.first_cell = 20.0: expected a first cell below the uniform spacing far_field/(nj - 1) = 0.117, here 20
     hint: choose a smaller first cell, fewer points in j, or a farther far field
     wing.toml:6: grid.first_cell = 0.25: expected a first cell below the uniform spacing far_field/(nj - 1) = 0.25, here 0.25
