@@ -102,7 +102,7 @@ errors! {
         OutletNear { x: f64, least: f64 },
         /// `radius`: as given or by default, chords.
         #[error("flap radius {radius:.4}: between {least:.4} and {most:.4} chords were expected")]
-        #[hint("choose a radius in that range, a smaller deflection, or a hinge farther ahead")]
+        #[hint("choose a radius in that range, a smaller deflection, or a hinge nearer to midchord")]
         FlapRadius { radius: f64, least: f64, most: f64 },
         #[error("the wing-body section cannot be made: {reason}")]
         #[hint("docs/case-format.md tells what each length means")]

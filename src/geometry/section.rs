@@ -161,10 +161,12 @@ impl Flap {
             return Ok(());
         }
         let bend = Bend::new(angle, radius);
-        let ahead = surfaces_at(&curve, self.hinge - bend.reach)?;
+        // A bend that begins ahead of the nose is refused below.
+        let ahead = surfaces_at(&curve, (self.hinge - bend.reach).max(END))?;
         let least = 0.525 * (ahead[0] - ahead[1]).max(thickness);
-        if radius < least || self.hinge + bend.reach > 1.0 - END {
-            let most = radius * (1.0 - END - self.hinge) / bend.reach;
+        let room = self.hinge.min(1.0 - END - self.hinge);
+        if radius < least || bend.reach > room {
+            let most = radius * room / bend.reach;
             return Err(GeometryError::FlapRadius { radius, least, most });
         }
         let hinge = [self.hinge, 0.5 * (upper + lower)];

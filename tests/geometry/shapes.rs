@@ -217,15 +217,21 @@ fn the_surfaces_of_a_flap_are_smooth() {
 
 #[test]
 fn a_bend_that_does_not_fit_is_refused_with_the_range() {
-    // One bend is too tight for a thickness of 0.063; the other ends behind the edge.
-    for (hinge, angle, radius) in [(0.75, 10.0, 0.01), (0.95, 60.0, 0.2)] {
+    // One bend is too tight for a thickness of 0.063; the second ends behind the edge; the others begin ahead of the nose,
+    // the last one of them alone.
+    for (hinge, angle, radius, thickest) in [
+        (0.75, 10.0, 0.01, 0.037),
+        (0.95, 60.0, 0.2, 0.037),
+        (0.75, 20.0, 6.0, 0.037),
+        (0.4, 60.0, 0.8, 0.07),
+    ] {
         let mut flap = Flap { hinge, angle, radius: Some(radius) };
 
         let error = flap.deflect(&mut naca("0012")).unwrap_err();
 
         let GeometryError::FlapRadius { least, most, .. } = error else { panic!("{error}") };
         assert!(radius < least || radius > most, "{error}");
-        assert!((0.032..0.037).contains(&least), "{error}");
+        assert!((0.032..thickest).contains(&least), "{error}");
     }
 }
 
