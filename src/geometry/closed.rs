@@ -1,6 +1,6 @@
 //! Smooth closed contours, without leading and trailing edge.
 
-use super::surface::{boundary, check_points};
+use super::surface::{boundary, check_points, check_turn};
 use super::turning::{Turning, refined};
 use super::vector::distance;
 use super::{BoundaryPoints, CubicSpline, GeometryError};
@@ -166,14 +166,16 @@ impl Pairs {
 /// wall of a symmetric contour is symmetric to the last bit.
 ///
 /// # Errors
-/// [`GeometryError::WallPoints`], [`GeometryError::TooFewForTurns`], [`GeometryError::Contour`] if no spline
-/// can be made through the contour, [`GeometryError::WallCrosses`].
+/// [`GeometryError::WallPoints`] and [`GeometryError::Spacing`] for arguments out of range,
+/// [`GeometryError::TooFewForTurns`], [`GeometryError::Contour`] if no spline can be made through the contour,
+/// [`GeometryError::WallCrosses`].
 pub fn distribute_closed(
     contour: &ClosedContour,
     ni: usize,
     max_turn_deg: f64,
 ) -> Result<BoundaryPoints, GeometryError> {
     check_points(ni)?;
+    check_turn(max_turn_deg)?;
     let (curve, knots) = closed_spline(&contour.points)?;
     let pieces = (SAMPLES_A_CELL * ni).div_ceil(contour.points.len()).max(SAMPLES);
     let turning = Turning::along(refined(&knots, pieces), |s| curve.derivative(s));

@@ -152,9 +152,17 @@ pub(super) fn check_points(ni: usize) -> Result<(), GeometryError> {
     if fits { Ok(()) } else { Err(GeometryError::WallPoints { ni }) }
 }
 
+/// Refuses a limit on the turn for which no number of points is enough.
+pub(super) fn check_turn(value: f64) -> Result<(), GeometryError> {
+    let (name, expected) = ("max_turn_deg", "an angle between 1e-3 and 180 degrees");
+    let fits = (1e-3..=180.0).contains(&value);
+    if fits { Ok(()) } else { Err(GeometryError::Spacing { name, value, expected }) }
+}
+
 /// Refuses settings out of range.
 fn check(settings: &SurfaceSettings) -> Result<(), GeometryError> {
     check_points(settings.ni)?;
+    check_turn(settings.max_turn_deg)?;
     for (name, value) in [
         ("leading_edge_spacing", settings.leading_edge_spacing),
         ("trailing_edge_spacing", settings.trailing_edge_spacing),

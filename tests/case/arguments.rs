@@ -158,7 +158,7 @@ fn a_case_made_in_code_is_that_of_its_text() {
 
 #[test]
 fn fields_out_of_their_range_are_refused_or_make_no_good_grid() {
-    let changes: [fn(&mut Case); 7] = [
+    let changes: [fn(&mut Case); 8] = [
         |case| case.grid.ni = 3,
         |case| case.grid.nj = 1,
         |case| case.grid.nj = 0,
@@ -166,6 +166,7 @@ fn fields_out_of_their_range_are_refused_or_make_no_good_grid() {
         |case| case.grid.first_cell = f64::NAN,
         |case| case.grid.far_field = 0.0,
         |case| case.grid.far_field = f64::NAN,
+        |case| case.grid.max_turn = Some(0.0),
     ];
     for (number, change) in changes.iter().enumerate() {
         let mut case = Case::naca("0012").unwrap();

@@ -153,13 +153,15 @@ fn a_base_is_refused_where_the_edge_is_closed() {
 fn settings_out_of_range_are_refused_with_the_range() {
     type Change = fn(&mut SurfaceSettings);
     let airfoil = naca_0012(TrailingEdge::Blunt);
-    let rows: [(Change, &str); 6] = [
+    let rows: [(Change, &str); 8] = [
         (|of| of.ni = 16, "ni = 16: between 17 and 1000000"),
         (
             |of| of.leading_edge_spacing = 0.0,
             "leading_edge_spacing = 0: a length between 1e-9 and 0.2 chord",
         ),
         (|of| of.trailing_edge_spacing = f64::NAN, "trailing_edge_spacing = NaN: a length"),
+        (|of| of.max_turn_deg = 0.0, "max_turn_deg = 0: an angle between 1e-3 and 180 degrees"),
+        (|of| of.max_turn_deg = -15.0, "max_turn_deg = -15: an angle"),
         (|of| of.base_cells = BaseCells::Exactly(5), "base_cells = 5: an even number from 4 to 64"),
         (|of| of.base_cells = BaseCells::Exactly(66), "base_cells = 66"),
         (|of| of.base_cells = BaseCells::Exactly(2), "base_cells = 2"),
