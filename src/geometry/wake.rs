@@ -58,8 +58,9 @@ pub fn turning(direction: [f64; 2], room: f64) -> [f64; 2] {
 /// y = y_edge + x tan γ + d (tan β − tan γ) (1 − e^(−x/d)),   d = 0.3
 /// ```
 ///
-/// with d less where the `room` to other boundaries, in chords, is small, and points spaced in x by [`spacing_exponential`], beginning with `spacing` at the edge, in chords, or by
-/// [`spacing_vinokur`] where the last spacing is given. Both sides use one list of points.
+/// with d less where the `room` to other boundaries, in chords, is small. Points are spaced in x by
+/// [`spacing_exponential`], beginning with `spacing` at the edge, in chords, or by [`spacing_vinokur`] where the last
+/// spacing is given. Both sides use one list of points.
 ///
 /// # Errors
 /// [`GeometryError::Spacing`] if the points cannot be spaced, [`GeometryError::CutCrosses`] if the cut
@@ -103,9 +104,9 @@ fn uncrossed(name: &str, line: Vec<[f64; 2]>) -> Result<Vec<[f64; 2]>, GeometryE
 /// tan γ + (a − tan γ) (1 + s/d) e^(−s/d),   d = 0.3
 /// ```
 ///
-/// with d less where the `room` to other boundaries is small. Its curvature is 0 at the base: the block there is at right angles to the base and to the interfaces. Points are
-/// spaced in s by [`spacing_geometric`] from the interval `first`, chords. The direction across turns to that of the
-/// outflow plane between 1 and 5 chords behind the base.
+/// with d less where the `room` to other boundaries is small. Its curvature is 0 at the base: the block there is at right
+/// angles to the base and to the interfaces. Points are spaced in s by [`spacing_geometric`] from the interval `first`,
+/// chords. The direction across turns to that of the outflow plane between 1 and 5 chords behind the base.
 ///
 /// # Errors
 /// [`GeometryError::Spacing`] if the points cannot be spaced, [`GeometryError::BaseSlants`] where the base looks away from
