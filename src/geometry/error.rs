@@ -27,7 +27,7 @@ errors! {
         Designation { designation: String, reason: &'static str },
         /// `point` is counted from 1; `None` if all points are concerned.
         #[error("{}{}", point.map_or_else(String::new, |point| format!("point {point}: ")), of_points(problem))]
-        #[hint = problem.hint()]
+        #[hint = problem.hint().map(|hint| of_points(&hint))]
         Points { point: Option<usize>, problem: FileProblem },
         /// `line` is counted from 1; `None` if the whole file is concerned.
         #[error("{}{}: {problem}", path.display(), line.map_or_else(String::new, |line| format!(":{line}")))]

@@ -119,6 +119,10 @@ fn points_are_read_as_those_of_a_file() {
     .map(|case| case.unwrap().settle().unwrap());
 
     assert_eq!(given.points, from_file.points);
+    // A pitched section, of which notes tell the place.
+    let pitched = section.iter().map(|[x, y]| [x + 0.2 * y, y - 0.2 * x]).collect::<Vec<_>>();
+    let notes = called([("points", points(&pitched))]).unwrap().settle().unwrap().notices;
+    assert!(notes.iter().any(|note| note.contains("The chord is 1.0198")), "{notes:?}");
     // The resolved case contains the points.
     let text = given.case.to_toml_string().unwrap();
     let again = Case::from_toml(&text, Path::new("again.toml"), &[]).unwrap();
@@ -132,9 +136,11 @@ fn refused_points_are_named_by_their_number_and_ends_that_cross_by_rounding_are_
     crossing.swap(third, third + 20);
     let case = called([("points", points(&crossing))]).unwrap();
 
-    let message = case.settle().unwrap_err().to_string();
+    let error = case.settle().unwrap_err();
+    let message = error.to_string();
     assert!(message.contains("the contour crosses itself: the segment of points "), "{message}");
     assert!(!message.contains("line"), "{message}");
+    assert!(error.hint().unwrap().contains("text read as numbers at these points"), "{error:?}");
 
     let short = called([("points", points(&section()[..section().len() / 3]))]).unwrap();
     let message = short.settle().unwrap_err().to_string();

@@ -250,7 +250,7 @@ fn an_edge_thickness_parts_surfaces_that_cross() {
 fn a_section_keeps_the_frame_of_its_file() {
     let case = case("pitched-38deg-mm.csv", "frame = 'file'\nchord = 0.001");
     let problem = case.settle().unwrap();
-    let noted = problem.notices.iter().any(|note| note.contains("chord line"));
+    let noted = problem.notices.iter().any(|note| note.contains("nose up"));
     assert!(!noted, "its place is that of the file: {:?}", problem.notices);
 
     let line = &problem.points.line;

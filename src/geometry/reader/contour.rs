@@ -81,7 +81,7 @@ impl Placing {
             Self::File => return None,
         };
         Some(format!(
-            "The chord line is {chord:.6} long at {nose_up:.2} degrees, nose up: the section was scaled by that length and \
+            "The chord is {chord:.6} long at {nose_up:.2} degrees, nose up: the section was scaled by that length and \
              keeps that angle{remedy}."
         ))
     }
