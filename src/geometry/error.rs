@@ -172,7 +172,7 @@ errors! {
     #[class(Input)]
     pub enum FileProblem {
         #[error("there is no such file")]
-        #[hint("check the spelling; a relative path starts at the case file's folder")]
+        #[hint("check the spelling; in a case a relative path starts at the case file's folder")]
         Missing,
         #[error("is a directory, an airfoil file was expected")]
         #[hint("name a file in that directory")]
