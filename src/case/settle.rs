@@ -265,7 +265,7 @@ impl Case {
             GeometryError::WallPoints { .. } => &["grid.ni"],
             GeometryError::BaseCells { .. } => &["grid.base_cells", "grid.ni"],
             GeometryError::CornerInSide { .. } => &["grid.base_cells", "output.curved_order"],
-            GeometryError::NoBase { .. } => &["geometry.trailing_edge"],
+            GeometryError::NoBase { .. } => &["geometry.trailing_edge", "geometry.edge_thickness"],
             GeometryError::CutCrosses { .. } => &["grid.wake_direction", "grid.topology"],
             GeometryError::NoWake { .. } => &WAKE,
             GeometryError::BaseSlants { .. } => &["geometry.angle", "geometry.trailing_edge"],

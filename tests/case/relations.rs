@@ -234,6 +234,17 @@ fn the_nearest_counts_and_the_default_of_the_cut_make_cells_of_their_order() {
     assert_eq!([1, 2, 3, 4].map(wake), [40, 40, 39, 40]);
 }
 
+/// Where a thickness is given, the edge has a base by default.
+#[test]
+fn an_edge_too_thin_for_a_base_is_refused_at_the_key_of_its_thickness() {
+    let thin = "geometry.naca = '2412'\ngrid.ni = 129\ngeometry.edge_thickness = 1e-6\n";
+
+    let refused = resolve(thin).unwrap().settle().unwrap_err().to_string();
+
+    let said = "wing.toml:3: NACA 2412: the trailing edge is closed (gap 1.0e-6 chord)";
+    assert!(refused.starts_with(said), "{refused}");
+}
+
 /// The outer line of the O-grid lies between a plane and the blade.
 #[test]
 fn a_plane_too_near_a_blade_is_refused_at_its_key_or_that_of_the_outer_line() {
