@@ -213,7 +213,11 @@ fn gaps(
             let more = (nj - 1) as f64 * limits.gap_cells as f64 / across[k].max(1) as f64;
             let own = distance / element.chord;
             findings.push(Finding {
-                what: format!("{what} has {} cells of {} across", across[k], names[k]),
+                what: format!(
+                    "{what} has {} of {} across",
+                    counted(across[k] as f64, "cell"),
+                    names[k]
+                ),
                 key: format!("element.{}.grid.nj", names[k]),
                 remedy: format!(
                     "{} are wanted: raise it to about {:.0}, with first_cell at most {:.1e}",
