@@ -177,6 +177,11 @@ pub fn smooth<B: EllipticBackend + MultigridBackend>(
     if let Some(both) = settings.slide.iter().find(|side| settings.walls.contains(side)) {
         return Err(SmoothError::SlidingWall { side: both.name() });
     }
+    // Nodes on the cut of a C-grid would slide apart.
+    let cut = |side: Side| shape(&Orientation::of(grid, side).turned(grid)).cut() > 0;
+    if let Some(own) = settings.slide.iter().find(|side| cut(**side)) {
+        return Err(SmoothError::Seam { side: own.name() });
+    }
     for side in &settings.walls {
         let end = |count: usize| if side.is_last() { count - 1 } else { 0 };
         let points = if side.across() == 1 { grid.row(end(nj)) } else { grid.column(end(ni)) };

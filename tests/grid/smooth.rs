@@ -458,6 +458,7 @@ fn what_cannot_be_smoothed_is_refused() {
         changed
     };
     let (plain, small) = (settings(&WALL, &[], None), grid_from(4, 33, |i, j| channel.point(i, j)));
+    let cut = c_grid(SIZE, FIRST_CELL);
     let roof = changed(32 * 65 + 7, channel.point(6, 32));
     let end = changed(9 * 65 + 64, channel.point(64, 8));
     let errors = [
@@ -465,6 +466,7 @@ fn what_cannot_be_smoothed_is_refused() {
         (refused(&channel, &settings(&WALL, &WALL, None)), "jmin is a wall"),
         (refused(&body, &settings(&WALL, &[Side::Before], None)), "imin is a seam"),
         (refused(&body, &settings(&[Side::Behind], &[], None)), "imax is a seam"),
+        (refused(&cut, &settings(&[Side::Above], &WALL, None)), "jmin is a seam"),
         (refused(&channel, &settings(&WALL, &[], Some(0.0))), "first cell of 0"),
         (refused(&changed(700, [f64::NAN; 2]), &plain), "node (50, 10) is not finite"),
         (refused(&changed(7, channel.point(6, 0)), &plain), "points 6 and 7 of the wall jmin"),
