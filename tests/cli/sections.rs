@@ -83,7 +83,7 @@ fn files_without_a_section_are_refused_with_exit_code_2() {
     );
     scratch.run("airfoil absent.dat").is_refused(
         "error: absent.dat: there is no such file\n\
-         hint: check the spelling; a relative path starts at the case file's folder\n",
+         hint: check the spelling; in a case a relative path starts at the case file's folder\n",
     );
     scratch.run("airfoil 24x2").fails(2, "is not a NACA designation");
     assert!(!scratch.path("output").exists());
