@@ -60,6 +60,16 @@ fn a_smoothed_mesh_is_better_and_its_sides_stay() {
 }
 
 #[test]
+fn squares_are_smooth_without_a_note() {
+    let places = (0..81).map(|k| k % 9).chain((0..81).map(|k| k / 9));
+    let numbers: Vec<String> = places.map(|k| (f64::from(k) / 8.0).to_string()).collect();
+    let text = format!("9 9\n{}\n", numbers.join("\n"));
+    let scratch = Scratch::with(&[("mesh.p3d", &text)]);
+
+    scratch.run("smooth mesh.p3d -o better.p3d --backend cpu").succeeds_with("");
+}
+
+#[test]
 fn a_grid_around_a_body_is_written_in_any_format() {
     let scratch = Scratch::solved("");
     for name in ["mesh.cgns", "mesh.su2", "mesh.vts"] {
