@@ -126,6 +126,17 @@ fn what_is_changed_in_a_section_is_noted() {
     assert!(airfoil.notes[0].contains("starts at line 1"));
 }
 
+/// An edge too thin to be found as a base.
+#[test]
+fn a_contour_from_the_nose_keeps_a_thin_edge_open() {
+    let points = contour(1e-4);
+    let mut from_nose = points.clone();
+    from_nose.rotate_left(8);
+    from_nose.push(from_nose[0]);
+
+    assert_noted(&read(rows(&from_nose), &points).notes, "starts at line 1");
+}
+
 #[test]
 fn points_on_the_base_are_dropped_so_that_it_stays_a_gap() {
     let points = contour(0.01);

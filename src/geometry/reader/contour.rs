@@ -336,7 +336,8 @@ fn drop_repeated(rows: Vec<XyRow>, same: f64, notes: &mut Vec<String>) -> Vec<Xy
     kept
 }
 
-/// Cuts a closed contour, whose ends are one point if they are no farther apart than `same`, at its rearmost point.
+/// Cuts a closed contour, whose ends are one point if they are no farther apart than `same`, at its rearmost point, or
+/// between two of them, as a thin edge has.
 fn start_at_trailing_edge(rows: &mut Vec<XyRow>, same: f64) {
     if distance(&rows[0], &rows[rows.len() - 1]) <= same {
         rows.pop();
@@ -344,7 +345,9 @@ fn start_at_trailing_edge(rows: &mut Vec<XyRow>, same: f64) {
     let n = rows.len();
     let aft = (0..n).max_by(|&i, &k| rows[i].at[0].total_cmp(&rows[k].at[0])).unwrap_or(0);
     rows.rotate_left(aft);
-    rows.push(rows[0]);
+    if rows[n - 1].at[0] < rows[0].at[0] {
+        rows.push(rows[0]);
+    }
 }
 
 /// Signed area, positive for counter-clockwise points; an area below `least` is refused.
