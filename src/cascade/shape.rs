@@ -90,15 +90,13 @@ impl CornerBeside {
         let e = self.measure()?;
         let ([a, b], [cosine, sine], [u, v]) = (self.sides, self.angle, self.change);
         let area = cross(a, b);
-        let of_length = |c: usize| {
+        let of_length = [0, 1].map(|c| {
             2.0 * (u / self.ratio * a[c] - cosine * (u * b[c] + v * a[c]) + v * self.ratio * b[c])
-        };
-        let of_length = [of_length(0), of_length(1)];
+        });
         let curvature = 2.0 * (u * u / self.ratio - 2.0 * cosine * u * v + v * v * self.ratio);
         let of_area = [u * b[1] - v * a[1], v * a[0] - u * b[0]];
         let scale = 1.0 / (2.0 * sine * area);
-        let first = |c: usize| scale * of_length[c] - e / area * of_area[c];
-        let first = [first(0), first(1)];
+        let first = [0, 1].map(|c| scale * of_length[c] - e / area * of_area[c]);
         let second = |c: usize, d: usize| {
             let mixed = of_length[c] * of_area[d] + of_length[d] * of_area[c];
             let own = if c == d { curvature } else { 0.0 };
