@@ -61,7 +61,7 @@ pub(super) fn domain(
             return Ok(None);
         }
     }
-    let alone = entries.places.within.is_empty();
+    let alone = !entries.places.is_element();
     let remedy = "leave [domain] out with several elements";
     entries.require(alone, &KEYS, "one section in a box", remedy)?;
     let whole = topology != TopologyChoice::Half;
@@ -325,7 +325,7 @@ pub(super) fn cascade(entries: &Given) -> Result<Option<CascadeOptions>, CaseErr
         let remedy = "give cascade.pitch, or leave [cascade] out";
         return entries.refuse_given(&others, "cascade.pitch beside it", remedy).map(|()| None);
     }
-    let alone = entries.places.within.is_empty();
+    let alone = !entries.places.is_element();
     let remedy = "leave [cascade] out with several elements";
     entries.require(alone, &["cascade.pitch"], "one blade in a cascade", remedy)?;
     for (keys, remedy) in REFUSED {

@@ -98,6 +98,9 @@ impl CaseFile {
                 if let Some(key) = element.first_of(&placing) {
                     return Err(element.incomplete(key, "[background]"));
                 }
+                if entries.opens("overset") {
+                    return Err(entries.incomplete("overset", "[background]"));
+                }
                 let case = Case::resolve(&entries.of_element(element))?;
                 Ok(Case { name: resolve::name(entries)?, ..case }.into())
             }

@@ -163,7 +163,7 @@ impl Case {
     /// leading and trailing edge in chords, the largest turn in a cell in degrees, and the seam.
     pub(super) fn settle_defaults(&mut self, wall: WallFacts) -> ([f64; 2], f64, Seam) {
         let (grid, initial) = (&mut self.grid, &mut self.initial);
-        let element = grid.reach.is_some() || !self.places.within.is_empty();
+        let element = grid.reach.is_some() || self.places.is_element();
         let cells = wall.cells as f64;
         let mut spacing = [0.0; 2];
         let spaced = grid.wall_points == WallPoints::Spaced;

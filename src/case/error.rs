@@ -106,6 +106,11 @@ impl Places {
         [&self.within, own].concat().trim_end_matches('.').to_owned()
     }
 
+    /// Whether the case is that of one of several elements.
+    pub(super) fn is_element(&self) -> bool {
+        self.placing != Placing::Section
+    }
+
     /// Place of the first of these dotted keys that is given; the case file if none is.
     pub(crate) fn of(&self, keys: &[&str]) -> Place {
         self.found(keys).place

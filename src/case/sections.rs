@@ -85,7 +85,7 @@ fn trailing_edge(
 ) -> Result<TrailingEdge, CaseError> {
     use TrailingEdge::{AsGiven, Blunt, Extended, Rounded, Sharp};
     let cut = entries.get::<TopologyChoice>("grid.topology")? == TopologyChoice::C;
-    let element = !entries.places.within.is_empty();
+    let element = entries.places.is_element();
     let refuse = |key, expected, remedy| {
         Err(entries.refuse(&[&["geometry.", key].concat()], expected, remedy))
     };

@@ -122,7 +122,7 @@ impl Case {
         let mut wake = self.wake_behind(&airfoil, closes)?;
         self.grid.wake = wake;
         // No block among several elements, whose holes are cut in one grid each.
-        let may_be_blunt = trailing_edge != TrailingEdge::Rounded && self.places.within.is_empty();
+        let may_be_blunt = trailing_edge != TrailingEdge::Rounded && !self.places.is_element();
         let open = wake.is_some() && !closes && !as_given;
         let corner = if open { self.corner_height(&airfoil)? } else { 0.0 };
         let blunt = open && may_be_blunt && gap >= LEAST_ON_BASE * corner;

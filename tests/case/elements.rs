@@ -104,15 +104,22 @@ fn layers_follow_from_the_gap() {
 
 #[test]
 fn one_element_is_the_case_of_its_section_unless_it_ends_before_a_background() {
-    let element =
-        "[[element]]\nname = \"main\"\ngeometry = { naca = \"4412\" }\ngrid = { ni = 65 }\n";
-    let section = "[geometry]\nnaca = \"4412\"\n[grid]\nni = 65\n";
-
-    let [one, section] = [element, section].map(|text| resolve(text).unwrap());
+    let texts = |keys: &str| {
+        let case = resolve(keys).unwrap();
+        let settled = case.settle().unwrap().case;
+        [case, settled].map(|case| case.to_toml_string().unwrap())
+    };
     let before = [MAIN, "reach = 0.5\n[background]\n"].concat();
     let placed = resolve_file(&before, &[]).unwrap().settle().unwrap();
 
-    assert_eq!(one.to_toml_string().unwrap(), section.to_toml_string().unwrap());
+    for keys in [
+        "geometry = { naca = '4412' }\ngrid = { ni = 65 }\n",
+        "geometry = { naca = '4412' }\ngrid = { ni = 65, topology = 'O' }\n",
+        "geometry = { naca = '4412', trailing_edge = 'blunt' }\ngrid = { topology = 'C' }\n",
+        "geometry = { naca = '4412' }\n[domain]\nbox = [-3, 5, -3, 3]\n",
+    ] {
+        assert_eq!(texts(&["[[element]]\nname = 'main'\n", keys].concat()), texts(keys));
+    }
     assert_eq!(placed.elements[0].reach, Some(0.5));
     assert!(placed.section().is_none() && placed.background.is_some());
 }
@@ -275,6 +282,10 @@ fn what_is_of_one_section_is_refused_of_elements() {
         (
             [MAIN, AT].concat(),
             "element.main.at = [1.02, -0.02]: needs [background], which is not given",
+        ),
+        (
+            [MAIN, "[overset]\nchord = 2.0\n"].concat(),
+            "overset = a table: needs [background], which is not given",
         ),
         (
             "[geometry]\nnaca = \"2412\"\n[background]\n".to_owned(),
