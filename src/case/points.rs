@@ -230,12 +230,13 @@ impl LayerLaw {
         // The growth falls with the number of points, until there are too many for the law.
         let fits = |nj: &usize| self.growth(*nj).is_none_or(|found| found <= growth);
         let mut low = self.near.map_or(0, |near| near.count + 3).max(LEAST);
-        let mut high = (0..20).map(|doublings| low << doublings).find(fits)?;
+        let doubled = |nj: &usize| (*nj < MOST).then(|| (2 * nj).min(MOST));
+        let mut high = std::iter::successors(Some(low), doubled).find(fits)?;
         while low < high {
             let middle = low.midpoint(high);
             if fits(&middle) { high = middle } else { low = middle + 1 }
         }
-        Some(high).filter(|nj| *nj <= MOST)
+        Some(high)
     }
 }
 

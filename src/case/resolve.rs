@@ -109,7 +109,12 @@ fn grid(entries: &Given) -> Result<(GridOptions, Around), CaseError> {
     }
     let length = domain.as_ref().map_or(far_field, DomainOptions::behind);
     let rules = wake(entries, topology, ni, length)?;
-    check_first_cell(entries, highest, extent, nj)?;
+    let outer = match (reach, &domain) {
+        (Some(_), _) => ("reach", "larger reach"),
+        (None, Some(_)) => ("extent", "larger [domain]"),
+        (None, None) => ("far_field", "farther far field"),
+    };
+    check_first_cell(entries, [highest, extent / (nj - 1) as f64], outer)?;
     check_heights(entries, topology, &heights)?;
     let heights = Some(heights).filter(|heights| !matches!(heights, Heights::Same(_)));
     // The options hold the least of a list of heights.
@@ -148,7 +153,8 @@ fn check_ni(entries: &Given, topology: TopologyChoice, ni: usize) -> Result<(), 
     };
     let expected = format!("{least} to {most} points on a grid of this topology");
     let remedy = format!("the least grid.ni is {least} here");
-    entries.require((least..=most).contains(&ni), &["grid.ni"], expected, remedy)
+    let keys = ["grid.ni", "grid.points_upper"];
+    entries.require((least..=most).contains(&ni), &keys, expected, remedy)
 }
 
 /// Defaults of the wake; none where the grid is an O-grid or half of one in any case.
@@ -239,18 +245,18 @@ fn first_cell(entries: &Given) -> Result<Heights, CaseError> {
     Ok(given.unwrap_or(Heights::Same(defaults::FIRST_CELL)))
 }
 
-/// Refuses first cells as high as equal layers up to `extent`.
-fn check_first_cell(entries: &Given, height: f64, extent: f64, nj: usize) -> Result<(), CaseError> {
-    let uniform = extent / (nj - 1) as f64;
+/// Refuses first cells as high as equal layers up to the outer line, whose distance has this `name`.
+fn check_first_cell(
+    entries: &Given,
+    [height, uniform]: [f64; 2],
+    (name, larger): (&str, &str),
+) -> Result<(), CaseError> {
     let [most, here] = [uniform, height].map(shown);
-    let (name, larger) = if entries.has("grid.reach") {
-        ("reach", "larger reach")
-    } else {
-        ("far_field", "farther far field")
-    };
+    let sizes = ["grid.first_cell", "grid.y_plus", "grid.nj"];
+    let outer = ["grid.reach", "grid.far_field", "cascade.pitch", "domain"];
     entries.require(
         height < uniform,
-        &["grid.first_cell", "grid.y_plus", "grid.nj", "grid.reach", "grid.far_field"],
+        &[&sizes[..], &outer].concat(),
         format!("a first cell below the uniform spacing {name}/(nj - 1) = {most}, here {here}"),
         format!("choose a smaller first cell, fewer points in j, or a {larger}"),
     )

@@ -294,7 +294,11 @@ impl<'a> Section<'a> {
             let pieces = (0..=last).map(piece).collect::<Result<Vec<_>, GeometryError>>()?;
             between_corners(&pieces, cells, max_turn, &limits).map_err(|least| {
                 let surface = if side == 0 { "upper" } else { "lower" };
-                GeometryError::TooFewForSpacing { surface, points: cells + 1, least: least + 1 }
+                GeometryError::TooFewForSpacing {
+                    surface,
+                    points: cells + 1,
+                    least: least.saturating_add(1),
+                }
             })?
         };
         let point = |s: f64| match wedge {

@@ -28,6 +28,24 @@ fn a_first_cell_that_round_off_leaves_unsolved_is_refused() {
 }
 
 #[test]
+fn first_cells_are_measured_against_the_outer_line_of_the_case() {
+    for (keys, said) in [
+        (
+            "[cascade]\npitch = 1e-5\n",
+            "cascade.pitch = 1e-5: expected a first cell below the uniform spacing reach/(nj - 1) = 3.91e-9, here \
+             1e-5\nhint: choose a smaller first cell, fewer points in j, or a larger reach",
+        ),
+        (
+            "[grid]\nfirst_cell = 0.1\n[domain]\nbox = [-1, 3, -1, 1]\n",
+            "grid.first_cell = 0.1: expected a first cell below the uniform spacing extent/(nj - 1) = 0.00859, here \
+             0.1\nhint: choose a smaller first cell, fewer points in j, or a larger [domain]",
+        ),
+    ] {
+        assert_eq!(shown(resolve_with(keys)), format!("wing.toml:4: {said}"));
+    }
+}
+
+#[test]
 fn too_few_points_for_a_topology_are_refused_with_its_range() {
     for (topology, least, most) in
         [("O", 17, 1_000_000), ("C", 21, 1_000_000), ("auto", 21, 1_000_000), ("half", 9, 500_000)]
@@ -54,6 +72,10 @@ hint: the least grid.ni is {least} here",
     assert_eq!(refined(9).unwrap().grid.ni, 17);
     let half = resolve_with("[grid]\ntopology = \"half\"\nni = 500001\nnj = 5\n");
     assert!(shown(half).contains("expected 9 to 500000 points"));
+    // Points that follow from those of the surfaces are refused there.
+    let surfaces = resolve_with("[grid]\ntopology = 'O'\npoints_lower = 5\npoints_upper = 5\n");
+    let message = shown(surfaces);
+    assert!(message.starts_with("wing.toml:6: grid.points_upper = 5: expected 17 to"), "{message}");
 }
 
 /// H. Blasius, after Schlichting, eq. 7.32: at Re = 100 Cf is .0664, where the formula for turbulent plates
@@ -95,6 +117,9 @@ fn keys_along_the_wall_that_cannot_be_used_are_refused() {
     }
     resolve_with("[grid]\nclusters = [{ x = 1, spacing = 1e-3 }, { x = 0, spacing = 0.1, surface = \"lower\" }]\n")
         .unwrap();
+    let endless = resolve_with("[grid]\nmax_spacing = 1e-300\n").unwrap().settle();
+    let message = endless.unwrap_err().to_string();
+    assert!(message.contains("points: about 18446744073709551615 are needed"), "{message}");
     for key in
         ["points_upper = 81", "clusters = [{ x = 0.5, spacing = 0.01 }]", "wall_growth = 1.1"]
     {
