@@ -70,8 +70,8 @@ impl UiArguments {
         let (text, start) = match section(&self.case) {
             Some((name, key, value)) => {
                 let key = key.trim_start_matches("geometry.");
-                let text =
-                    format!("name = \"{name}\"\n\n[geometry]\n{key} = {}\n", in_toml(&value));
+                let [name, value] = [&name.into(), &value].map(in_toml);
+                let text = format!("name = {name}\n\n[geometry]\n{key} = {value}\n");
                 (text, PathBuf::from("case.toml"))
             }
             None => (fs::read_to_string(&self.case).map_err(unread)?, self.case.clone()),
@@ -82,7 +82,7 @@ impl UiArguments {
             pool: Some(Arc::new(MachinePool::new(1))),
             ..RunOptions::new(output)
         };
-        let inputs = files(&text).iter().filter_map(|file| located(&start, file)).collect();
+        let inputs = files(&text).iter().filter_map(|(_, file)| located(&start, file)).collect();
         let hint = Some("choose another --port, or leave it out for one that is free");
         let place = format!("127.0.0.1:{}", self.port);
         let server = PageServer::open(self.port).map_err(|error| failure(&place, error, hint))?;
@@ -223,9 +223,9 @@ impl Site {
         let sections = self.options.output.join(SECTIONS).canonicalize().ok();
         let dropped = |path: &Path| sections.as_ref().is_some_and(|own| path.starts_with(own));
         let known = |path: PathBuf| dropped(&path) || self.inputs.contains(&path);
-        let known = |file: &String| located(&self.start, file).is_some_and(known);
-        if let Some(file) = files(text).into_iter().find(|file| !known(file)) {
-            let message = format!("geometry.file = \"{file}\": the page reads no files by path");
+        let known = |file: &str| located(&self.start, file).is_some_and(known);
+        if let Some((key, file)) = files(text).into_iter().find(|(_, file)| !known(file)) {
+            let message = format!("{key} = \"{file}\": the page reads no files by path");
             return Err(failed(&message, Some("drop the file on the page")));
         }
         CaseFile::from_toml(text, &self.start, &[]).map_err(refused)
@@ -371,16 +371,13 @@ fn set(document: &mut DocumentMut, key: &str, value: Option<&str>) {
         if value.is_none() && !table.contains_key(section) {
             return;
         }
-        let new = || Item::Table(Table::new());
-        let inner: Option<&mut dyn toml_edit::TableLike> =
-            match table.entry(section).or_insert_with(new) {
-                Item::ArrayOfTables(all) => names
-                    .next()
-                    .and_then(|number| all.get_mut(number.parse().ok()?))
-                    .map(|one| one as &mut dyn toml_edit::TableLike),
-                item => item.as_table_like_mut(),
-            };
-        let Some(inner) = inner else { return };
+        let mut item = table.entry(section).or_insert_with(|| Item::Table(Table::new()));
+        if !item.is_table_like() {
+            let number = names.next().and_then(|number| number.parse::<usize>().ok());
+            let Some(one) = number.and_then(|number| item.get_mut(number)) else { return };
+            item = one;
+        }
+        let Some(inner) = item.as_table_like_mut() else { return };
         table = inner;
     }
     let Some(value) = value else {
@@ -423,8 +420,8 @@ fn collect(within: &str, table: &toml::Table, found: &mut Map<String, Json>) {
     }
 }
 
-/// The files that a text names: the values of its keys `file`, wherever they stand.
-fn files(text: &str) -> Vec<String> {
+/// The files that a text names: its keys `file`, wherever they stand, and their values.
+fn files(text: &str) -> Vec<(String, String)> {
     let named = given(text).into_iter().filter(|(key, _)| key.rsplit('.').next() == Some("file"));
-    named.filter_map(|(_, value)| value.as_str().map(str::to_owned)).collect()
+    named.filter_map(|(key, value)| Some((key, value.as_str()?.to_owned()))).collect()
 }

@@ -160,6 +160,11 @@ fn a_key_of_an_element_is_changed_by_its_number() {
     assert_eq!(head["resolved"]["element.0.at"], "[0.0, 0.0]", "{head}");
     let (head, _) = ui.solve(&text(""), &json!([["element.2.at", "[0.7, -1.5]"]]));
     assert_eq!(head["text"], text(""));
+    // The elements may be a list.
+    let listed =
+        "grid = { ni = 65, nj = 33 }\nelement = [{ name = \"wing\", geometry.naca = \"0012\" }]\n";
+    let (head, _) = ui.solve(listed, &json!([["element.0.geometry.angle", "2.5"]]));
+    assert_eq!(head["given"]["element.0.geometry.angle"], "2.5", "{head}");
 }
 
 #[test]
@@ -198,6 +203,10 @@ fn files_are_read_only_where_the_case_or_the_page_has_put_them() {
         assert!(message.contains("reads no files by path"), "{head}");
         assert_eq!(bytes, 0);
     }
+    let piece = "[[domain.piece]]\nname = \"floor\"\nkind = \"slip\"\nfile = \"other.dat\"\n";
+    let (head, _) = ui.solve(&[&case, piece].concat(), &json!([]));
+    let message = head["error"]["message"].as_str().unwrap();
+    assert!(message.starts_with("domain.piece.0.file = \"other.dat\""), "{head}");
     let dropped =
         json!({ "name": "../../new wing.dat", "content": String::from_utf8_lossy(section) });
     let (status, answer) = ui.post("section", &dropped);
