@@ -26,7 +26,7 @@ pub(super) struct MoveArguments {
     #[arg(value_name = "REFERENCE")]
     reference: PathBuf,
     /// The wall points where they are now, in the order of --wall [default: those of the reference].
-    #[arg(long, value_name = "POINTS")]
+    #[arg(long, value_name = "POINTS", requires = "output")]
     to: Option<PathBuf>,
     /// The file to write: the moved mesh, or the derivatives; a name without an end is the folder of an OpenFOAM
     /// case.
@@ -88,9 +88,7 @@ impl MoveArguments {
         let MachineArguments { backend, devices, job, .. } = &self.machine;
         let (machine, notice) =
             Machine::for_points(*backend, devices.as_deref(), job.as_ref(), ni * nj)?;
-        if let Some(notice) = &notice {
-            terminal.note(notice);
-        }
+        notice.iter().for_each(|notice| terminal.note(notice));
         let (moved, solved, mut files) = self.work(&machine, &reference, wall.as_deref())?;
         let size = |grid: &Grid| format!("{} x {}", grid.ni, grid.nj);
         let sizes: Vec<String> = reference.blocks().into_iter().map(size).collect();

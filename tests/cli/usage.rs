@@ -85,6 +85,7 @@ fn usage_errors_exit_with_2() {
         "convert mesh.p3d",
         "convert mesh.p3d -o a.p3d --encoding ascii",
         "convert mesh.p3d -o a.p3d --span 0",
+        "move mesh.p3d --wall wall.dat --to moved.dat",
     ] {
         let refused = run(arguments);
         refused.fails(2, "error: ");
