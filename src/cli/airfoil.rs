@@ -15,6 +15,7 @@ use super::summary::written;
 use super::terminal::{Terminal, list};
 use super::values::PictureArguments;
 use super::{CommandFailure, parse_set};
+use crate::geometry::vector::bounds;
 
 /// Points of the drawn line.
 const CURVE_POINTS: usize = 4000;
@@ -107,12 +108,7 @@ impl SectionView {
 
     fn smooth(contour: ClosedContour) -> Result<Self, GeometryError> {
         let curve = contour.outline(CURVE_PIECES)?;
-        let extent = |c: usize| {
-            let values = || curve.iter().map(|point| point[c]);
-            let low = values().fold(f64::INFINITY, f64::min);
-            (low, values().fold(f64::NEG_INFINITY, f64::max))
-        };
-        let ((left, right), (low, high)) = (extent(0), extent(1));
+        let [[left, low], [right, high]] = bounds(curve.iter().copied());
         let text = format!(
             "{}\n\
              \x20 points     {}\n\

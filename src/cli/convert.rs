@@ -91,10 +91,11 @@ fn after_help() -> String {
     let named = FORMATS.iter().filter(|format| !format.extensions.is_empty());
     let (plain, others): (Vec<_>, Vec<_>) =
         named.partition(|format| format.extensions == [format.name]);
-    let plain = joined(plain.into_iter().map(|format| format!(".{}", format.name)), ", ");
-    let ends =
-        |format: &Format| joined(format.extensions.iter().map(|end| format!(".{end}")), ", ");
-    let others = others.iter().map(|format| format!("; {} for {}", ends(format), format.title));
+    let plain = endings(plain.iter().map(|format| format.name)).join(", ");
+    let others = others.iter().map(|format| {
+        let ends = endings(format.extensions.iter().copied());
+        format!("; {} for {}", ends.join(", "), format.title)
+    });
     let others: String = others.collect();
     format!(
         "\
@@ -113,18 +114,9 @@ written."
     )
 }
 
-fn joined(items: impl Iterator<Item = String>, separator: &str) -> String {
-    items.collect::<Vec<_>>().join(separator)
-}
-
-/// Items of a list in a sentence: `a, b or c`.
-fn alternatives(items: impl Iterator<Item = String>) -> String {
-    let items: Vec<String> = items.collect();
-    match items.split_last() {
-        Some((last, [])) => last.clone(),
-        Some((last, others)) => [&others.join(", "), " or ", last].concat(),
-        None => String::new(),
-    }
+/// The ends of the names of files as users write them, with a point.
+fn endings<'a>(ends: impl Iterator<Item = &'a str>) -> Vec<String> {
+    ends.map(|end| format!(".{end}")).collect()
 }
 
 /// An order of cells.
@@ -159,9 +151,11 @@ impl ConvertArguments {
 pub(super) fn format_of(path: &Path, or_else: &str) -> Result<&'static Format, CommandFailure> {
     Format::of_path(path).ok_or_else(|| {
         let message = format!("{}: no format has such a name", path.display());
-        let ends = FORMATS.iter().filter_map(|format| format.extensions.first());
-        let ends = alternatives(ends.map(|end| format!(".{end}")));
-        CommandFailure::input(&message, Some(&format!("name it {ends}{or_else}")))
+        let mut ends =
+            endings(FORMATS.iter().filter_map(|format| format.extensions.first().copied()));
+        let last = ends.pop().unwrap_or_default();
+        let ends = ends.join(", ");
+        CommandFailure::input(&message, Some(&format!("name it {ends} or {last}{or_else}")))
     })
 }
 

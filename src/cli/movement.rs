@@ -88,7 +88,9 @@ impl MoveArguments {
         let MachineArguments { backend, devices, job, .. } = &self.machine;
         let (machine, notice) =
             Machine::for_points(*backend, devices.as_deref(), job.as_ref(), ni * nj)?;
-        notice.iter().for_each(|notice| terminal.note(notice));
+        if let Some(notice) = &notice {
+            terminal.note(notice);
+        }
         let (moved, solved, mut files) = self.work(&machine, &reference, wall.as_deref())?;
         let size = |grid: &Grid| format!("{} x {}", grid.ni, grid.nj);
         let sizes: Vec<String> = reference.blocks().into_iter().map(size).collect();
