@@ -25,31 +25,23 @@ const SIGNALS: Duration = Duration::from_millis(20);
 ///
 /// # Errors
 /// `CaseError` for a value that TOML has no type for.
-pub(crate) fn values(
-    py: Python<'_>,
-    arguments: Vec<(String, Bound<'_, PyAny>)>,
-) -> PyResult<Vec<(String, Value)>> {
+pub(crate) fn values(arguments: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<Vec<(String, Value)>> {
     let given = arguments.into_iter().filter(|(_, value)| !value.is_none());
     given
         .map(|(name, value)| {
-            let value = self::value(&value)?.ok_or_else(|| {
-                let found = value.get_type().name().map(|name| name.to_string());
-                let found = found.unwrap_or_else(|_| "something else".to_owned());
-                let expected = "a number, a text, True or False, a list, or an array";
-                refused(py, &format!("{name}: expected {expected}, found {found}"))
-            })?;
+            let value = self::value(&name, &value)?;
             Ok((name, value))
         })
         .collect()
 }
 
-/// A value; `None` if TOML has no type for it.
-fn value(value: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
+/// A value of the key `name`, or a part of one.
+fn value(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
     // NumPy scalars, which behave like arrays without dimensions.
     if value.hasattr("dtype")? && value.getattr("ndim")?.extract::<usize>()? == 0 {
-        return self::value(&value.call_method0("item")?);
+        return self::value(name, &value.call_method0("item")?);
     }
-    Ok(Some(if let Ok(flag) = value.cast::<PyBool>() {
+    Ok(if let Ok(flag) = value.cast::<PyBool>() {
         Value::from(flag.is_true())
     } else if let Ok(number) = value.cast::<PyInt>() {
         // An integer that TOML cannot hold becomes a float, which the check of its key refuses.
@@ -65,27 +57,20 @@ fn value(value: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
         Value::from(value.call_method0("__fspath__")?.extract::<String>()?)
     } else if let Ok(table) = value.cast::<PyDict>() {
         let mut items = Table::new();
-        for (name, item) in table {
-            match self::value(&item)? {
-                Some(item) => items.insert(name.extract::<String>()?, item),
-                None => return Ok(None),
-            };
+        for (key, item) in table {
+            items.insert(key.extract::<String>()?, self::value(name, &item)?);
         }
         Value::Table(items)
     } else if let Ok(array) = value.extract::<PyReadonlyArrayDyn<'_, f64>>() {
         nested(&mut array.as_array().iter().copied(), array.shape())
     } else if value.cast::<PyList>().is_ok() || value.cast::<PyTuple>().is_ok() {
-        let mut items = Vec::new();
-        for item in value.try_iter()? {
-            match self::value(&item?)? {
-                Some(item) => items.push(item),
-                None => return Ok(None),
-            }
-        }
-        Value::Array(items)
+        let items = value.try_iter()?.map(|item| self::value(name, &item?));
+        Value::Array(items.collect::<PyResult<_>>()?)
     } else {
-        return Ok(None);
-    }))
+        let found = value.get_type().name()?;
+        let expected = "a number, a text, True or False, a list, or an array";
+        return Err(refused(value.py(), &format!("{name}: expected {expected}, found {found}")));
+    })
 }
 
 /// Numbers in C order as nested lists.

@@ -126,7 +126,17 @@ fn case_data<'a>(error: &'a CaseError, data: &Bound<'_, PyDict>) -> PyResult<Opt
             data.set_item("known", keys)?;
             return Ok(Some(place));
         }
+        CaseError::NoElement { place, known, .. } => {
+            data.set_item("known", known)?;
+            return Ok(Some(place));
+        }
+        CaseError::Elements { place } => return Ok(Some(place)),
         CaseError::NoCase { place, .. } => return Ok(Some(place)),
+        CaseError::Syntax { path, line, .. } => {
+            data.set_item("file", path)?;
+            data.set_item("line", line)?;
+            return Ok(None);
+        }
         CaseError::Several { errors } => {
             return errors.first().map_or(Ok(None), |first| case_data(first, data));
         }

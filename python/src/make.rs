@@ -71,11 +71,11 @@ pub(crate) fn case_of(
     case: Option<CaseArgument<'_>>,
     arguments: Vec<(String, Bound<'_, PyAny>)>,
 ) -> PyResult<CaseFile> {
-    let arguments = values(py, arguments)?;
+    let arguments = values(arguments)?;
     let (file, base) = match case {
         None => (None, Vec::new()),
         Some(CaseArgument::File(file)) => (Some(file), Vec::new()),
-        Some(CaseArgument::Keys(keys)) => (None, values(py, keys)?),
+        Some(CaseArgument::Keys(keys)) => (None, values(keys)?),
     };
     let case = CaseFile::from_arguments(file.as_deref(), &base, &arguments);
     case.map_err(|error| raised(py, error))

@@ -99,6 +99,19 @@ def test_a_missing_case_file():
     assert refused.value.hint == "check the path of the case file"
 
 
+def test_a_case_file_that_cannot_be_used_is_named_with_the_line(tmp_path):
+    file = tmp_path / "wing.toml"
+    elements = "".join(f"[[element]]\nname = '{name}'\ngeometry.naca = '0012'\n" for name in "ab")
+    for text, line in [("ni = 3\nnj = = 3\n", 2), (elements, 1), ("grid.ni = 3\n", 1)]:
+        file.write_text(text)
+
+        with pytest.raises(gridgen.CaseError) as refused:
+            gridgen.make(file)
+
+        data = refused.value.data
+        assert (str(data["file"]), data["line"]) == (str(file), line)
+
+
 def test_a_section_that_crosses_itself_is_a_geometry_error(small, section):
     section[10:30, 1] *= -1
 
