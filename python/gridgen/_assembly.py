@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _core
-from ._make import _KEYS, CaseLike, Progress, _given, _plain, _shown
+from ._make import _KEYS, CaseLike, Progress, _base, _given, _plain, _shown
 from ._results import Verdict
 from ._signature import name_keywords
-from ._support import device_list, flag, log_notes, optional_count, path_text, real_array, unicode_text
+from ._support import Immutable, device_list, flag, log_notes, optional_count, path_text, unicode_text
 from ._viewer import display, words
 from .errors import CaseError, NotConverged
 
@@ -63,7 +63,7 @@ class _Unpickled:
         self.files = lambda: files
 
 
-class Assembly:
+class Assembly(Immutable):
     """The overset grids of placed elements, made by `make_assembly`. It never changes, and can be pickled."""
 
     __slots__ = ("__weakref__", "_native", "_report", "_zones")
@@ -87,14 +87,6 @@ class Assembly:
     def __repr__(self) -> str:
         names = ", ".join(self.zones)
         return f"<gridgen.Assembly {names}, {self.verdict.kind}>"
-
-    def __copy__(self) -> Assembly:
-        """Return the assembly itself, which never changes."""
-        return self
-
-    def __deepcopy__(self, _memo: dict[int, Any]) -> Assembly:
-        """Return the assembly itself, which never changes."""
-        return self
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the values of all attributes."""
@@ -243,15 +235,10 @@ def make_assembly(
     sections: dict[str, Any] = {"background": background, "overset": overset}
     if isinstance(output, Mapping):
         sections["output"], output = output, None
-    base: str | list[tuple[str, object]] | None = None
-    if isinstance(case, Mapping):
-        base = list(_values(case))
-    elif case is not None:
-        base = path_text(case)
     with _shown(progress) as on_event:
         made = _core.make_assembly(
-            base,
-            list(_values({"element": element, **sections, **keys})),
+            _base(case, _values),
+            _values({"element": element, **sections, **keys}),
             backend=backend,
             devices=device_list(devices),
             threads=optional_count("threads", threads),
@@ -270,15 +257,16 @@ def make_assembly(
 name_keywords(make_assembly, _KEYS)
 
 
-def _values(keys: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
-    """Yield keys by their dotted names, and the elements as a list of tables."""
+def _values(keys: Mapping[str, Any]) -> list[tuple[str, object]]:
+    """Return keys by their dotted names, and the elements as a list of tables."""
     elements = keys.get("element")
+    values: list[tuple[str, object]] = []
     if elements is not None:
         if isinstance(elements, Mapping | str) or not all(isinstance(one, Mapping) for one in elements):
             message = f"element: a list of mappings was expected, found {elements!r}"
             raise CaseError(message, data={"name": "element", "value": elements})
-        yield "element", [_table(f"element[{number}]", one) for number, one in enumerate(elements)]
-    yield from _given({name: value for name, value in keys.items() if name != "element"})
+        values = [("element", [_table(f"element[{number}]", one) for number, one in enumerate(elements)])]
+    return values + _given({name: value for name, value in keys.items() if name != "element"})
 
 
 def _table(path: str, keys: Mapping[str, Any]) -> dict[str, object]:
@@ -286,12 +274,8 @@ def _table(path: str, keys: Mapping[str, Any]) -> dict[str, object]:
     table: dict[str, object] = {}
     for name, value in keys.items():
         within = unicode_text("names of keys", f"{path}.{name}")
-        if isinstance(value, Mapping):
+        if isinstance(value, Mapping) and name != "first_cell":
             table[name] = _table(within, value)
-        elif name == "at":
-            table[name] = real_array(within, value, "(2,)", ndim=1).tolist()
-        elif name == "points":
-            table[name] = _plain("points", value)
         elif value is not None:
             table[name] = _plain(within, value)
     return table

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 from . import _core
 from ._device import DeviceArray
 from ._results import NewtonStep, Quality, Report, Verdict
-from ._support import count, flag, log_notes, optional_count, optional_import, path_text, real_array
+from ._support import Immutable, count, flag, log_notes, optional_count, optional_import, path_text, xy_arrays
 from .errors import CaseError
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Plot3d(TypedDict, total=False):
     axes: str
 
 
-class Mesh:
+class Mesh(Immutable):
     """A plane structured mesh around a body.
 
     i runs clockwise around the body, j outward; the wall is on j = 0. Arrays of nodes are (nj, ni), arrays of
@@ -65,10 +65,7 @@ class Mesh:
     def __init__(self, x: ArrayLike, y: ArrayLike) -> None:
         import numpy as np
 
-        both = [real_array(name, value, "(nj, ni)", ndim=2) for name, value in (("x", x), ("y", y))]
-        if both[0].shape != both[1].shape:
-            message = f"y: an array of the shape of x was expected, {both[0].shape}, found {both[1].shape}"
-            raise CaseError(message, data={"name": "y", "shape": both[1].shape})
+        both = xy_arrays(x, y)
         for name, array in zip(("x", "y"), both, strict=True):
             # The orientation of the mesh follows from these lines; inner nodes may be NaN.
             border = array[:1], array[-1:], array[:, :1], array[:, -1:]
@@ -373,14 +370,6 @@ class Mesh:
         from ._pictures import as_html
 
         return as_html(self, None, good=True)
-
-    def __copy__(self) -> Self:
-        """Return the mesh itself, which never changes."""
-        return self
-
-    def __deepcopy__(self, _memo: dict[int, Any]) -> Self:
-        """Return the mesh itself, which never changes."""
-        return self
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the native mesh; one in the memory of a GPU becomes one on the host."""

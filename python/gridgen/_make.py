@@ -125,13 +125,6 @@ def _make(case: CaseLike | None, keys: Mapping[str, Any], **options: Any) -> Gri
     return grid
 
 
-def _base(case: CaseLike | None) -> str | list[tuple[str, object]] | None:
-    """Return a case in a form that the native module accepts."""
-    if case is None:
-        return None
-    return _given(case) if isinstance(case, Mapping) else path_text(case)
-
-
 def _given(keys: Mapping[str, Any]) -> list[tuple[str, object]]:
     """Return keys by their dotted names with their values, or raise the errors of all values at once."""
     errors: list[CaseError] = []
@@ -146,6 +139,15 @@ def _given(keys: Mapping[str, Any]) -> list[tuple[str, object]]:
     return values
 
 
+def _base(
+    case: CaseLike | None, given: Callable[[Mapping[str, Any]], list[tuple[str, object]]] = _given
+) -> str | list[tuple[str, object]] | None:
+    """Return a case in a form that the native module accepts; `given` returns the keys of a mapping."""
+    if case is None:
+        return None
+    return given(case) if isinstance(case, Mapping) else path_text(case)
+
+
 def _flat(keys: Mapping[str, Any], errors: list[CaseError], within: str = "") -> Iterator[tuple[str, object]]:
     """Yield keys by their dotted names, with values that the native module accepts; others are errors."""
     for name, value in keys.items():
@@ -157,7 +159,7 @@ def _flat(keys: Mapping[str, Any], errors: list[CaseError], within: str = "") ->
             message = "element: gridgen.make makes the grid of one section"
             hint = "gridgen.make_assembly makes those of several elements"
             raise CaseError(message, hint, data={"name": path})
-        if isinstance(value, Mapping) and value and path not in _HEIGHTS:
+        if isinstance(value, Mapping) and value and path.rsplit(".", 1)[-1] != "first_cell":
             yield from _flat(value, errors, f"{path}.")
         elif value is not None:
             try:
@@ -168,12 +170,11 @@ def _flat(keys: Mapping[str, Any], errors: list[CaseError], within: str = "") ->
 
 def _plain(path: str, value: Any) -> object:
     """Convert a value to Python types, or points to an array."""
-    if path in {"points", "geometry.points"}:
+    name = path.rsplit(".", 1)[-1]
+    if name in _LINES:
         return _points(path, value)
-    if path in _HEIGHTS and not isinstance(value, str | bool | int | float):
+    if name == "first_cell" and not isinstance(value, str | bool | int | float):
         return _heights(path, value)
-    if path.rsplit(".", 1)[-1] in _LINES:
-        return [list(point) for point in _points(path, value).tolist()]
     # Convert NumPy scalars and arrays of words.
     if hasattr(value, "tolist") and getattr(value, "ndim", 2) < 2:
         value = value.tolist()
@@ -194,11 +195,8 @@ def _plain(path: str, value: Any) -> object:
     raise CaseError(message, data={"name": path, "value": value})
 
 
-# The names of points of an outer line, which are lists in the case.
+# The names of points of a section or of an outer line.
 _LINES = frozenset({"points", "floor_curve", "roof_curve"})
-
-# The names of the heights of the first cells, which may be lists and a mapping of surfaces.
-_HEIGHTS = frozenset({"first_cell", "grid.first_cell"})
 
 
 def _heights(path: str, value: Any) -> object:
@@ -434,17 +432,19 @@ def _results(
 
     pool = ThreadPoolExecutor(jobs, thread_name_prefix="gridgen")
     pending: list[Future[Result]] = []
+
+    def next_result() -> Result:
+        done = pending[0] if ordered else wait(pending, return_when=FIRST_COMPLETED).done.pop()
+        pending.remove(done)
+        return done.result()
+
     try:
         for index, case in enumerate(chain(first, cases)):
             pending.append(pool.submit(one, index, case, folders.claim(index, case)))
             if len(pending) >= 2 * jobs:
-                done = pending[0] if ordered else wait(pending, return_when=FIRST_COMPLETED).done.pop()
-                pending.remove(done)
-                yield done.result()
+                yield next_result()
         while pending:
-            done = pending[0] if ordered else wait(pending, return_when=FIRST_COMPLETED).done.pop()
-            pending.remove(done)
-            yield done.result()
+            yield next_result()
     finally:
         stop.set()
         pool.shutdown(cancel_futures=True)

@@ -9,7 +9,7 @@ from . import _core
 from ._device import DeviceArray, is_on_gpu
 from ._grid import Mesh
 from ._results import Verdict
-from ._support import device_list, path_text, ratio, real_array
+from ._support import Immutable, device_list, path_text, ratio, real_array, settings_text
 from .errors import CaseError, NotConverged
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Moved", "Reference"]
 
 
-class Reference:
+class Reference(Immutable):
     """A grid that can be moved: the same equations and first cells, for other wall points.
 
     The moved grid is a smooth function of the wall points. It does not depend on the path of the movement,
@@ -69,7 +69,7 @@ class Reference:
         backend: Backend = "auto",
         devices: int | Sequence[int] | None = None,
     ) -> None:
-        options = [(key, _text(value)) for key, value in (settings or {}).items()]
+        options = settings_text(settings)
         self._where = backend, device_list(devices)
         if isinstance(source, Mesh):
             self._native = _core.reference_of(source._native, options, *self._where)
@@ -78,14 +78,6 @@ class Reference:
 
     def __repr__(self) -> str:
         return f"<gridgen.Reference, {len(self.wall)} wall points>"
-
-    def __copy__(self) -> Reference:
-        """Return the reference itself, which never changes."""
-        return self
-
-    def __deepcopy__(self, _memo: dict[int, Any]) -> Reference:
-        """Return the reference itself, which never changes."""
-        return self
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the bytes of the file of the reference; the same kind of machine is opened by the reader."""
@@ -131,8 +123,8 @@ class Reference:
         CaseError
             If the array has another shape, or there is no block behind a base.
         """
-        given = real_array("nodes", nodes, "(nj, ni, 2)", ndim=3)
-        nj, ni, found = self._native.displacement_behind(*_rows("nodes", given))
+        given = real_array("nodes", nodes, "(nj, ni, 2)", ndim=3, columns=2)
+        nj, ni, found = self._native.displacement_behind(given.reshape(-1, 2), given.shape[:2])
         return found.reshape(nj, ni, 2)
 
     def gather_behind(self, block: ArrayLike) -> NDArray[np.float64]:
@@ -155,8 +147,8 @@ class Reference:
         CaseError
             If the array has another shape, or there is no block behind a base.
         """
-        given = real_array("block", block, "(nj, ni, 2)", ndim=3)
-        nj, ni, found = self._native.gather_behind(*_rows("block", given))
+        given = real_array("block", block, "(nj, ni, 2)", ndim=3, columns=2)
+        nj, ni, found = self._native.gather_behind(given.reshape(-1, 2), given.shape[:2])
         return found.reshape(nj, ni, 2)
 
     def write(self, path: str | os.PathLike[str]) -> None:
@@ -193,7 +185,7 @@ class Reference:
         if is_on_gpu(wall):
             points = self._native.points_of("wall", wall)
         else:
-            points = _pairs("wall", real_array("wall", wall, "(n, 2)", ndim=2))
+            points = real_array("wall", wall, "(n, 2)", ndim=2, columns=2)
         moved = Moved._from(self._native.move_to(points), self, points)
         verdict = moved.verdict
         if not verdict.good:
@@ -243,27 +235,27 @@ class Moved(Mesh):
     @property
     def verdict(self) -> Verdict:
         """Whether the grid may be used, and if not why."""
-        return Verdict(*self._moved.verdict())
+        return Verdict(*self._moved.facts()[0])
 
     @property
     def worn(self) -> str | None:
         """The reason for making a new grid, if the movement has reduced the quality much; otherwise None."""
-        return self._moved.worn()
+        return self._moved.facts()[2]
 
     @property
     def newton_iterations(self) -> int:
         """Newton steps of all parts."""
-        return self._moved.counts()[0]
+        return self._moved.facts()[1][0]
 
     @property
     def linear_iterations(self) -> float:
         """Linear iterations of all parts."""
-        return self._moved.counts()[1]
+        return self._moved.facts()[1][1]
 
     @property
     def parts(self) -> int:
         """Number of parts of the movement; one if it was made in a single step."""
-        return self._moved.counts()[2]
+        return self._moved.facts()[1][2]
 
     def derivative(
         self, wall: ArrayLike, heights: ArrayLike | None = None, *, tolerance: float = 1e-10
@@ -352,25 +344,8 @@ def _moved_again(reference: Reference, wall: NDArray[np.float64] | None) -> Move
     return Moved._from(reference._native.move_to(wall), reference, wall)
 
 
-def _pairs(name: str, array: NDArray[np.float64]) -> NDArray[np.float64]:
-    if array.shape[1] != 2:
-        message = f"{name}: an array of shape (n, 2) was expected, found {array.shape}"
-        raise CaseError(message, data={"name": name, "shape": array.shape})
-    return array
-
-
-def _rows(name: str, array: NDArray[np.float64]) -> tuple[NDArray[np.float64], tuple[int, int]]:
-    """Return points row by row, and the shape in which they were."""
-    return _pairs(name, array.reshape(-1, array.shape[2])), (array.shape[0], array.shape[1])
-
-
 def _displacement(
     wall: ArrayLike, heights: ArrayLike | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-    given = _pairs("wall", real_array("wall", wall, "(n, 2)", ndim=2))
+    given = real_array("wall", wall, "(n, 2)", ndim=2, columns=2)
     return given, None if heights is None else real_array("heights", heights, "(n,)", ndim=1)
-
-
-def _text(value: Any) -> str:
-    """Return a value in the notation of TOML."""
-    return str(value).lower() if isinstance(value, bool) else str(value)

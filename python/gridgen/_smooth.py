@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from . import _core
 from ._grid import Mesh
 from ._results import Quality
-from ._support import real_array
+from ._support import settings_text, xy_arrays
 from .errors import CaseError
 
 if TYPE_CHECKING:
@@ -98,18 +98,13 @@ def smooth(
     """
     import numpy as np
 
-    both = [real_array(name, value, "(nj, ni)", ndim=2) for name, value in (("x", x), ("y", y))]
-    if both[0].shape != both[1].shape:
-        message = f"y: an array of the shape of x was expected, {both[0].shape}, found {both[1].shape}"
-        raise CaseError(message, data={"name": "y", "shape": both[1].shape})
-    nodes = [np.ascontiguousarray(array) for array in both]
-    options = [(key, str(value)) for key, value in (settings or {}).items()]
+    nodes = [np.ascontiguousarray(array) for array in xy_arrays(x, y)]
     for name, sides in (("walls", walls), ("slide", slide)):
         if isinstance(sides, str):
             message = f"{name}: a list of sides was expected, found {sides!r}"
             raise CaseError(message, f'write {name}=["{sides}"]', data={"name": name, "value": sides})
     (new_x, new_y), text, grown = _core.smooth(
-        nodes[0], nodes[1], list(walls), first_cell, list(slide), options, backend
+        nodes[0], nodes[1], list(walls), first_cell, list(slide), settings_text(settings), backend
     )
     result = json.loads(text)
     measures = [result[name] for name in ("before", "after")]

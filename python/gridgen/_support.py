@@ -11,12 +11,27 @@ from typing import TYPE_CHECKING, Any
 from .errors import CaseError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import numpy as np
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
+    from typing_extensions import Self
 
     from .errors import GridgenError
+
+
+class Immutable:
+    """An object that never changes, and so is its own copy."""
+
+    __slots__ = ()
+
+    def __copy__(self) -> Self:
+        """Return the object itself."""
+        return self
+
+    def __deepcopy__(self, _memo: dict[int, Any]) -> Self:
+        """Return the object itself."""
+        return self
 
 
 def packaged_libraries() -> list[str]:
@@ -34,9 +49,10 @@ def real_array(
     shape: str,
     *,
     ndim: int | tuple[int, ...],
+    columns: int | None = None,
     error: type[GridgenError] = CaseError,
 ) -> NDArray[np.float64]:
-    """Return an array of real numbers as aligned float64.
+    """Return an array of real numbers as aligned float64, with this many of them along its last axis.
 
     An array that meets this already, in any memory order, is not copied. `name` and `shape` are for messages.
     """
@@ -48,7 +64,8 @@ def real_array(
         message = f"{name}: an array of shape {shape} was expected, found rows of different lengths"
         raise error(message, data={"name": name}) from None
     data = {"name": name, "shape": array.shape, "dtype": str(array.dtype)}
-    if array.ndim not in (ndim if isinstance(ndim, tuple) else (ndim,)):
+    fits = array.ndim in (ndim if isinstance(ndim, tuple) else (ndim,))
+    if not fits or columns not in (None, array.shape[-1]):
         message = f"{name}: an array of shape {shape} was expected, found {array.shape}"
         raise error(message, data=data)
     # Booleans and text would convert to numbers too, but are never intended as such.
@@ -56,6 +73,23 @@ def real_array(
         hint = f"convert it: {name}.astype(float)" if array.dtype.kind in "bOSU" else None
         raise error(f"{name}: real numbers were expected, found {array.dtype}", hint, data=data)
     return np.require(array, np.float64, "A")
+
+
+def xy_arrays(x: ArrayLike, y: ArrayLike) -> list[NDArray[np.float64]]:
+    """Return coordinates of nodes, two arrays (nj, ni) of one shape."""
+    both = [real_array(name, value, "(nj, ni)", ndim=2) for name, value in (("x", x), ("y", y))]
+    if both[0].shape != both[1].shape:
+        message = f"y: an array of the shape of x was expected, {both[0].shape}, found {both[1].shape}"
+        raise CaseError(message, data={"name": "y", "shape": both[1].shape})
+    return both
+
+
+def settings_text(settings: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    """Return the keys of settings with their values in the notation of TOML."""
+    return [
+        (key, str(value).lower() if isinstance(value, bool) else str(value))
+        for key, value in (settings or {}).items()
+    ]
 
 
 def count(name: str, value: Any, least: int = 1) -> int:

@@ -86,7 +86,7 @@ class USMesh:
             self._node = np.concatenate([np.tile(block, cells + 1) for block in blocks])
             self._z = np.concatenate([np.repeat(heights, size) for size in sizes])
         else:
-            given = _triples("points", points)
+            given = real_array("points", points, "(N, 3)", ndim=2, columns=3)
             self._node = _matched("points", given[:, :2], plane, self._same)
             self._z = np.array(given[:, 2])
         self._wall = wall
@@ -125,7 +125,7 @@ class USMesh:
         """Set the surface nodes that the solver owns on this rank, (N, 3): wall points in any plane."""
         import numpy as np
 
-        points = _triples("pts", pts)
+        points = real_array("pts", pts, "(N, 3)", ndim=2, columns=3)
         node = _matched("pts", points[:, :2], self._wall, self._same)
         self._of_surface = self._own[node]
         self._is_defined = True
@@ -283,14 +283,6 @@ def _nodes(mesh: Mesh) -> NDArray[np.float64]:
 
     blocks = [[np.asarray(coordinate).ravel() for coordinate in block] for block in mesh.blocks]
     return np.concatenate([np.stack(block, axis=1) for block in blocks])
-
-
-def _triples(name: str, points: ArrayLike) -> NDArray[np.float64]:
-    array = real_array(name, points, "(N, 3)", ndim=2)
-    if array.shape[1] != 3:
-        message = f"{name}: an array of shape (N, 3) was expected, found {array.shape}"
-        raise CaseError(message, data={"name": name, "shape": array.shape})
-    return array
 
 
 def _matched(

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use gridgen::generate::{RunResult, make_grids, run};
 use gridgen::overset::Rim;
 use numpy::PyArray2;
-use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 
 use crate::arguments::{Caller, Compute, attended};
 use crate::base::coordinates;
 use crate::errors::{raised, refused};
-use crate::grid::page_of;
+use crate::grid::{json, page_of};
 use crate::make::{CaseArgument, Event, case_of};
 
 /// Grids of several elements.
@@ -49,8 +49,7 @@ impl NativeAssembly {
 
     /// The report in JSON.
     fn report(&self, py: Python<'_>) -> PyResult<String> {
-        let report = self.0.report().map_err(|error| raised(py, error))?;
-        serde_json::to_string(&report).map_err(|error| PyValueError::new_err(error.to_string()))
+        json(&self.0.report().map_err(|error| raised(py, error))?)
     }
 
     /// The resolved case in TOML.

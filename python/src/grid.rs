@@ -499,7 +499,8 @@ fn flavour(
     serde_json::from_value(layout).map_err(wrong)
 }
 
-fn json(value: &impl serde::Serialize) -> PyResult<String> {
+/// A value in JSON.
+pub(crate) fn json(value: &impl serde::Serialize) -> PyResult<String> {
     serde_json::to_string(value).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 

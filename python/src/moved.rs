@@ -76,6 +76,10 @@ enum Asked {
 /// The GPU of a grid, and the grid's topology and size.
 type Gpu<'a> = (&'a dyn cuda::Device, &'a Mutex<OnGpu>, (Topology, [usize; 2]));
 
+/// Kind of the verdict, whether it is good, and the reason; Newton steps, linear iterations, and number of parts of the
+/// movement; the reason for a new grid, if there is one.
+type Facts<'a> = ((&'static str, bool, String), (usize, f64, usize), Option<&'a str>);
+
 /// Arrays by wall point and by height.
 type Gradient<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
 
@@ -90,31 +94,11 @@ impl NativeMoved {
         })
     }
 
-    /// Kind, whether it is good, and the reason.
-    fn verdict(&self) -> (&'static str, bool, String) {
-        let verdict = match &self.found {
-            Found::Host(moved, _) => &moved.verdict,
-            Found::Gpu { moved, .. } => &moved.verdict,
-        };
-        (verdict.kind(), verdict.is_good(), verdict.to_string())
-    }
-
-    /// Newton steps, linear iterations, and number of parts of the movement.
-    fn counts(&self) -> (usize, f64, usize) {
+    /// See [`Facts`].
+    fn facts(&self) -> Facts<'_> {
         match &self.found {
-            Found::Host(moved, _) => {
-                (moved.newton_iterations, moved.linear_iterations, moved.parts)
-            }
-            Found::Gpu { moved, .. } => {
-                (moved.newton_iterations, moved.linear_iterations, moved.parts)
-            }
-        }
-    }
-
-    fn worn(&self) -> Option<&str> {
-        match &self.found {
-            Found::Host(moved, _) => moved.worn.as_deref(),
-            Found::Gpu { moved, .. } => moved.worn.as_deref(),
+            Found::Host(moved, _) => facts(moved),
+            Found::Gpu { moved, .. } => facts(moved),
         }
     }
 
@@ -190,6 +174,12 @@ impl NativeMoved {
         let found = found?.map_err(|error| raised(py, error))?;
         Ok(gradient(py, found.into()))
     }
+}
+
+fn facts<B: MovementBackend>(moved: &Moved<B>) -> Facts<'_> {
+    let Moved { verdict, newton_iterations, linear_iterations, parts, worn, .. } = moved;
+    let verdict = (verdict.kind(), verdict.is_good(), verdict.to_string());
+    (verdict, (*newton_iterations, *linear_iterations, *parts), worn.as_deref())
 }
 
 fn gradient(py: Python<'_>, found: Answer) -> Gradient<'_> {

@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 use crate::arguments::{Caller, Compute, attended, pool};
 use crate::base::coordinates;
 use crate::errors::{raised, refused};
+use crate::grid::json;
 
 type Arrays<'py> = [Bound<'py, PyArray2<f64>>; 2];
 
@@ -50,6 +51,5 @@ pub(crate) fn smoothed<'py>(
         })
     };
     let done = attended(py, None, false, work)?.map_err(|error| raised(py, error))?;
-    let text = serde_json::to_string(&done).map_err(|error| refused(py, &error.to_string()))?;
-    Ok((coordinates(py, &done.grid)?, text, done.grown()))
+    Ok((coordinates(py, &done.grid)?, json(&done)?, done.grown()))
 }

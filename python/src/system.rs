@@ -15,6 +15,7 @@ use pyo3::prelude::*;
 use crate::arguments::{Caller, Compute, attended, word};
 use crate::base::unlocked;
 use crate::errors::{in_python, raised, refused, refused_as};
+use crate::grid::json;
 
 /// Names of A and b in messages.
 const MATRIX: &str = "A";
@@ -137,9 +138,7 @@ impl NativeSolver {
                 unlocked(&solver).solve(&sides, caller)
             })?;
         let (x, report) = solved.map_err(|error| raised(py, error))?;
-        let report = serde_json::to_string(&report);
-        let report = report.map_err(|error| refused(py, &error.to_string()))?;
-        Ok((PyArray2::from_vec2(py, &x)?, report))
+        Ok((PyArray2::from_vec2(py, &x)?, json(&report)?))
     }
 }
 

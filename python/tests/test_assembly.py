@@ -75,15 +75,18 @@ def test_files_are_those_of_the_command(tmp_path):
 def test_elements_accept_arrays_and_keys_for_all_elements():
     flap = {name: value for name, value in FLAP.items() if name not in {"rigging", "geometry"}}
     flap |= {"at": np.array([1.05, -0.05]), "geometry": {"points": naca0012()}}
+    heights = {"upper": np.array([[0, 5e-3], [1, 6e-3]]), "lower": [(0.0, 5e-3)]}
+    main = MAIN | {"grid": MAIN["grid"] | {"first_cell": heights}}
 
     steps = []
     assembly = gridgen.make_assembly(
-        element=(MAIN, flap), background={}, backend="cpu", max_turn=20, progress=steps.append
+        element=(main, flap), background={}, backend="cpu", max_turn=20, progress=steps.append
     )
 
     assert len(steps) > 2
     assert assembly.zones["flap"].x[0].min() == pytest.approx(1.05, abs=1e-3)
     assert "max_turn = 20" in assembly.case
+    assert "first_cell = { lower = [[0.0, 0.005]], upper = [[0.0, 0.005], [1.0, 0.006]] }" in assembly.case
 
 
 def test_unusable_arguments_are_refused_with_the_reason():
