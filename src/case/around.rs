@@ -6,7 +6,7 @@ use super::entries::Given;
 use super::piece::PieceOptions;
 use super::pieces::{PIECE, PieceLine, pieces};
 use super::schema::shown;
-use super::table::{SMOOTH, of_section};
+use super::table::{BOX_KEYS, SMOOTH, of_section};
 use super::{CascadeOptions, Case, CaseError, DomainOptions, TopologyChoice};
 use crate::geometry::vector::bounds;
 use crate::geometry::{
@@ -36,14 +36,6 @@ pub(super) fn domain(
     entries: &Given,
     topology: TopologyChoice,
 ) -> Result<Option<DomainOptions>, CaseError> {
-    let sides = [
-        "domain.floor",
-        "domain.roof",
-        "domain.inlet",
-        "domain.outlet",
-        "domain.floor_curve",
-        "domain.roof_curve",
-    ];
     let own = entries.has(PIECE);
     // A fault of the outer line is corrected at the key of its pieces, if it has any, or else at that of a side.
     let either = |pieces: &'static str, sides: &'static str| if own { pieces } else { sides };
@@ -56,7 +48,7 @@ pub(super) fn domain(
             either("domain.box in place of domain.piece beside it", "domain.box beside it");
         let leave = "leave {key} out: pieces have a kind and points of their own";
         let remedy = either(leave, "give domain.box, or leave [domain] out");
-        entries.refuse_given(&sides, beside, remedy)?;
+        entries.refuse_given(&BOX_KEYS[1..], beside, remedy)?;
         if !own {
             return Ok(None);
         }

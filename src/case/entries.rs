@@ -8,17 +8,14 @@ use toml_edit::Value;
 
 use super::error::{CaseError, GivenValue, Place, Places, among};
 use super::schema::{Key, KeyKind, check, nearest};
-use super::table::{self, KEYS, SOURCES, is_nested, nearest_key, of_section, sections};
+use super::table::{self, BOX_KEYS, KEYS, SOURCES, is_nested, nearest_key, of_section, sections};
 use crate::diagnostics::excerpt;
 
 /// Keys that say the same in two ways.
 const ALTERNATIVES: [[&[&str]; 2]; 4] = [
     [&["grid.first_cell"], &["grid.y_plus"]],
     [&["domain.wall_first_cell"], &["domain.wall_y_plus"]],
-    [
-        &["domain.box", "domain.floor", "domain.roof", "domain.inlet", "domain.outlet"],
-        &["domain.piece"],
-    ],
+    [BOX_KEYS, &["domain.piece"]],
     [&["grid.nj"], &["grid.growth"]],
 ];
 

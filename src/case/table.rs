@@ -93,6 +93,17 @@ pub(super) const SOURCES: [&str; 7] = [
     "geometry.joukowski",
 ];
 
+/// Keys of a box around the section, itself and its sides.
+pub(super) const BOX_KEYS: &[&str] = &[
+    "domain.box",
+    "domain.floor",
+    "domain.roof",
+    "domain.inlet",
+    "domain.outlet",
+    "domain.floor_curve",
+    "domain.roof_curve",
+];
+
 /// Sources whose section has no trailing edge.
 pub(super) const SMOOTH: &[&str] = &["geometry.section", "geometry.wing_body", "geometry.ellipse"];
 

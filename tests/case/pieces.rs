@@ -147,4 +147,9 @@ fn pieces_and_a_box_take_each_others_place() {
 
     let domain = case.domain.unwrap();
     assert_eq!((domain.bounds, domain.piece), (Some([-2.0, 3.0, -1.0, 1.0]), None));
+    let curved = "[domain]\nbox = [-2, 3, -1, 1]\nroof_curve = [[-2, 1], [0, 1], [1, 1], [3, 1]]\n";
+    let pieces = "[{ name = 'floor', kind = 'slip', points = [[4, -1], [-2, -1]] }, \
+                  { name = 'rest', kind = 'inlet', points = [[-2, -1], [-2, 1], [4, 1]], curve = 'polyline' }]";
+    let case = resolve_set(&[SMALLEST, curved].concat(), &[("domain.piece", pieces)]).unwrap();
+    assert_eq!(case.domain.unwrap().piece.unwrap().len(), 3, "with an outlet");
 }
