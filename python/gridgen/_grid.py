@@ -87,11 +87,9 @@ class Mesh(Immutable):
 
     def _once(self, name: str, compute: Callable[[], _T]) -> _T:
         """Compute a value at its first use. If two threads compute it at once, they get the same value."""
-        value: _T
-        if name in self._known:
-            value = self._known[name]
-        else:
-            value = self._known[name] = compute()
+        if name not in self._known:
+            self._known[name] = compute()
+        value: _T = self._known[name]
         return value
 
     def __repr__(self) -> str:
@@ -445,12 +443,8 @@ class Grid(Mesh):
     @property
     def report(self) -> Report:
         """The contents of report.json."""
-
-        def parse() -> Report:
-            report: Report = json.loads(_made(self._native.report()))
-            return report
-
-        return self._once("report", parse)
+        report: Report = self._once("report", lambda: json.loads(_made(self._native.report())))
+        return report
 
     @property
     def history(self) -> list[NewtonStep]:
