@@ -48,7 +48,7 @@ fn no_input_is_written_to_whatever_its_name() {
         ("move r.grd --adjoint d.npy -o d.npy", "d.npy", "d.npy"),
         ("move r.grd --derivative dw.npy -o ./dw.npy", "./dw.npy", "dw.npy"),
         ("move m.vts --to wall.dat -o m.vts", "m.vts", "m.vts"),
-        ("move m.vts --to wall.dat --wall wall.dat", "wall.dat", "wall.dat"),
+        ("move m.vts --to wall.dat --wall wall.dat -o n.vts", "wall.dat", "wall.dat"),
         ("move m.vts --wall n.vts -o n.vts", "n.vts", "n.vts"),
         ("move r.grd --wall w.nmf -o w.p3d", "w.nmf", "w.nmf"),
         ("convert m.vts -o folder/../m.vts", "folder/../m.vts", "m.vts"),
