@@ -188,8 +188,7 @@ pub fn check_case(case: &CaseFile) -> Result<(PlacedCase, Estimate, Checks), Err
     Machine::check_memory_by_default(&placed.cases().collect::<Vec<_>>())?;
     if let Some(problem) = placed.section() {
         let growth = problem.case.layer_law().growth(problem.case.grid.nj).unwrap_or(1.0);
-        let mut findings = problem.findings("");
-        findings.extend(problem.growth_findings([1.0, growth], &[]));
+        let findings = problem.findings_with([1.0, growth], &[]);
         return Ok((placed, estimate, Checks { findings, ..Checks::default() }));
     }
     let mut grids = Vec::new();

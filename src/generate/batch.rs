@@ -14,7 +14,7 @@ use super::files::OutputFiles;
 use super::pipeline::run;
 use super::problem::{fingerprint, identity};
 use super::result::GridResult;
-use crate::case::{Case, CaseFile, GridOptions};
+use crate::case::{Case, CaseFile, GridOptions, PlacedCase};
 use crate::error::Error;
 use crate::files::output::Output;
 use crate::grid::Verdict;
@@ -48,8 +48,8 @@ pub trait BatchObserver: Sync {
 /// GPUs that are named take whole cases, each one of its own. A case that does not fit one of them, or is
 /// large enough for several, waits for the others and then has all to itself.
 ///
-/// A case is not run again where its folder holds its results: a report on a good grid with the
-/// fingerprint of the same case, coordinates and sources of the program, and every file that the case
+/// A case is not run again where its folder holds its results: a report on a good grid, with `strict` one without
+/// findings, with the fingerprint of the same case, coordinates and sources of the program, and every file that the case
 /// asks for. A case that was interrupted, or stopped at its limit of steps, goes on from the restart
 /// file in its folder.
 pub fn run_batch(
@@ -176,7 +176,7 @@ fn one(
     observer: &dyn BatchObserver,
 ) -> Option<BatchResult> {
     let folder = options.output.join(&case.name);
-    if let Some(summary) = finished(case, &folder).filter(|_| !options.force) {
+    if let Some(summary) = finished(case, &folder, options.strict).filter(|_| !options.force) {
         return Some(BatchResult::UpToDate(summary));
     }
     if elements(case).any(|case| needs_several(case, gpus)) {
@@ -191,14 +191,17 @@ fn one(
     Some(made.map_or_else(|error| BatchResult::Failed(error.into()), BatchResult::Run))
 }
 
-/// The summary of an earlier run of the same case, if all its results are there and good.
-fn finished(case: &CaseFile, folder: &Path) -> Option<Summary> {
+/// The summary of an earlier run of the same case, if all its results are there and good, if `strict` without a finding.
+fn finished(case: &CaseFile, folder: &Path, strict: bool) -> Option<Summary> {
     // The complete results of a process that was killed are results like any other.
     Output::recover(folder).ok()?;
     let report = fs::read(folder.join(files::REPORT_FILE)).ok()?;
     let report: Value = serde_json::from_slice(&report).ok()?;
     let placed = case.settle().ok()?;
     let names = OutputFiles::of(&placed).names_if_good();
+    if strict && has_findings(&placed, &report) {
+        return None;
+    }
     let fingerprint = fingerprint(placed.case).ok()?;
     let same = report["verdict"]["good"] == true && report["fingerprint"] == fingerprint;
     let complete = names.iter().all(|name| folder.join(name).exists());
@@ -219,6 +222,15 @@ fn finished(case: &CaseFile, folder: &Path) -> Option<Summary> {
         seconds: report["timing"]["total_seconds"].as_f64()?,
     };
     Some(summary).filter(|_| same && complete)
+}
+
+/// Whether there are findings about the case and the grids that are reported.
+fn has_findings(placed: &PlacedCase, report: &Value) -> bool {
+    let Some(problem) = placed.section() else {
+        return report["overset"]["findings"].as_array().is_some_and(|found| !found.is_empty());
+    };
+    let growth = ["max_growth_i", "max_growth_j"].map(|key| report["quality"][key].as_f64());
+    !problem.findings_with(growth.map(Option::unwrap_or_default), &[]).is_empty()
 }
 
 /// The restart file of this very case in its folder, if there is one that can be used.

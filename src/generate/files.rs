@@ -110,7 +110,8 @@ impl<'a> OutputFiles<'a> {
         let others = self.others.iter().flat_map(|file| file.names(true));
         let others = others.filter(|name| !name.starts_with("gap."));
         let page = self.output.report.then_some(files::PAGE_FILE);
-        let own = [files::CASE_FILE].into_iter().chain(page).map(str::to_owned);
+        let starts = self.starts.iter().copied().filter(|name| *name != files::RESTART_FILE);
+        let own = [files::CASE_FILE].into_iter().chain(page).chain(starts).map(str::to_owned);
         meshes.chain(others).chain(own).collect()
     }
 

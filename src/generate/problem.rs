@@ -17,6 +17,7 @@ use crate::files::restart::Identity;
 use crate::grid::initial::InitialGrid;
 use crate::grid::{Grid, Symmetry, Topology};
 use crate::movement::{GridPlacement, MovementError, Reference};
+use crate::overset::Finding;
 use crate::solver::SolverError;
 use crate::solver::linear::LinearSolver;
 
@@ -82,6 +83,13 @@ impl Problem {
             .jacobian()
             .linear_solver(linear.krylov, kind, self.case.multigrid)
             .with_fall_back_budget(budget)
+    }
+
+    /// The findings on the section, and on cells of its `blocks` that grow by these factors along i and j.
+    pub(super) fn findings_with(&self, growth: [f64; 2], blocks: &[&Grid]) -> Vec<Finding> {
+        let mut found = self.findings("");
+        found.extend(self.growth_findings(growth, blocks));
+        found
     }
 
     /// The reference of movements: the equations of the problem and their solution, without its retry plan.

@@ -79,12 +79,9 @@ pub struct GridResult {
 impl GridResult {
     /// Adds the findings about the section and its grid to the notices; with `strict` the grid is unfit by them.
     pub(super) fn find(&mut self, strict: bool) {
-        let mut found = self.problem.findings("");
-        if self.is_good() {
-            let Quality { max_growth_i, max_growth_j, .. } = self.quality;
-            found
-                .extend(self.problem.growth_findings([max_growth_i, max_growth_j], &self.blocks()));
-        }
+        let Quality { max_growth_i, max_growth_j, .. } = self.quality;
+        let growth = if self.is_good() { [max_growth_i, max_growth_j] } else { [1.0; 2] };
+        let found = self.problem.findings_with(growth, &self.blocks());
         self.notices.extend(found.iter().map(ToString::to_string));
         if let Some(first) = found.first().filter(|_| strict) {
             let unfit = Verdict::Unfit { findings: found.len(), first: first.what.clone() };

@@ -87,6 +87,11 @@ fn finished_cases_are_kept_until_something_changes() {
     assert_eq!(statuses("--force"), ["converged", "converged"]);
 
     // A case is run again where one of its files is gone.
+    let with_reference = "--set output.reference=true";
+    assert_eq!(statuses(with_reference), ["converged", "converged"]);
+    fs::remove_file(scratch.path("output/c-naca/reference.grd")).unwrap();
+    assert_eq!(statuses(with_reference), ["converged", "kept"]);
+    assert_eq!(statuses(""), ["converged", "converged"]);
     for name in ["mesh.p3d", "case.toml", "mesh.nmf", "convergence.csv", "report.json"] {
         fs::remove_file(scratch.path("output/c-naca").join(name)).unwrap();
         assert_eq!(statuses(""), ["converged", "kept"], "{name}");
@@ -96,6 +101,27 @@ fn finished_cases_are_kept_until_something_changes() {
     assert_eq!(statuses(""), ["kept", "converged"]);
 
     assert_eq!(statuses("--set grid.far_field=14"), ["converged", "converged"]);
+}
+
+/// Findings are errors with `--strict`, also those about results that are there already.
+#[test]
+fn results_with_findings_are_not_kept_under_strict() {
+    let scratch = scratch();
+    let elements = "[[element]]\nname = \"main\"\n[element.geometry]\nnaca = \"2412\"\n\
+                    [[element]]\nname = \"flap\"\nat = [1.0, -0.05]\nchord = 0.3\n\
+                    [element.geometry]\nnaca = \"0012\"\n";
+    scratch.write("e-two.toml", elements);
+    let coarse = "--backend cpu --set grid.ni=65 --set grid.nj=33 --json";
+    let run = |more: &str| {
+        let run = scratch.run(&format!("run c-naca.toml e-two.toml {coarse} {NO_PICTURES} {more}"));
+        (run.code, run.statuses())
+    };
+
+    let (first, again, strict) = (run(""), run(""), run("--strict"));
+
+    assert_eq!(first, (0, vec!["c-naca: converged".to_owned(), "e-two: converged".to_owned()]));
+    assert_eq!(again, (0, vec!["c-naca: kept".to_owned(), "e-two: kept".to_owned()]));
+    assert_eq!(strict, (1, vec!["c-naca: failed".to_owned(), "e-two: failed".to_owned()]));
 }
 
 /// Results are kept by the behaviour of the program, given by its sources, not by its version. A coordinate file is
