@@ -242,7 +242,8 @@ fn coarser(problem: &Problem, result: &GridResult, grids: u32) -> Result<Vec<Coa
     for level in 1..grids {
         let finer = members.last().map_or(result.blocks(), |member| member.blocks.iter().collect());
         let blocks: Vec<Grid> = finer.into_iter().map(coarsened).collect();
-        let quality = measure(&blocks[0]).joined(blocks[0].cells(), blocks.get(1));
+        let mut quality = measure(&blocks[0]).joined(blocks[0].cells(), blocks.get(1));
+        quality.boundary_layer_cells = problem.boundary_layer_cells(&blocks[0]);
         let curved = problem.curved_quality(&blocks.iter().collect::<Vec<_>>());
         let verdict = problem.verdict(result.stop, &quality, curved.as_ref());
         case.grid = case.grid.scaled(0.5, quality.first_cell_min);

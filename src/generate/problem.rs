@@ -15,6 +15,7 @@ use crate::elliptic::{EllipticSettings, GridJacobian, GridProblem};
 use crate::error::Error;
 use crate::files::restart::Identity;
 use crate::grid::initial::InitialGrid;
+use crate::grid::quality::{WallLine, boundary_layer_cells};
 use crate::grid::{Grid, Symmetry, Topology};
 use crate::movement::{GridPlacement, MovementError, Reference};
 use crate::overset::Finding;
@@ -90,6 +91,13 @@ impl Problem {
         let mut found = self.findings("");
         found.extend(self.growth_findings(growth, blocks));
         found
+    }
+
+    /// Cells of a grid within the boundary layer, where the Reynolds number is known and the grid is here.
+    pub(super) fn boundary_layer_cells(&self, grid: &Grid) -> Option<usize> {
+        let reynolds = self.case.grid.reynolds.filter(|_| !grid.x.is_empty())?;
+        let wall = WallLine::of(grid.topology, grid.ni);
+        Some(boundary_layer_cells(grid, wall, reynolds))
     }
 
     /// The reference of movements: the equations of the problem and their solution, without its retry plan.

@@ -8,7 +8,7 @@ use crate::backend::cuda::CudaGrid;
 use crate::cascade::{SolvedBlock, passage_blocks};
 use crate::case::{Case, Problem};
 use crate::error::Error;
-use crate::grid::quality::{Quality, WallLine, boundary_layer_cells, measure};
+use crate::grid::quality::{Quality, measure};
 use crate::grid::{Grid, Limited, Verdict, block_behind};
 use crate::movement::{MovementError, Reference};
 use crate::pde::control::Base;
@@ -207,10 +207,6 @@ impl GridResult {
     ) -> Result<Self, Error> {
         let job = machine.job().map(|job| &**job);
         let NewtonReport { stop, history, events } = report;
-        if let Some(reynolds) = problem.case.grid.reynolds.filter(|_| !grid.x.is_empty()) {
-            let wall = WallLine::of(grid.topology, grid.ni);
-            quality.boundary_layer_cells = Some(boundary_layer_cells(&grid, wall, reynolds));
-        }
         let base = problem.case.grid.base_cells.filter(|_| !grid.x.is_empty());
         let behind = base.and_then(|cells| block_behind(&grid, cells));
         if behind.is_some() {
@@ -231,12 +227,12 @@ impl GridResult {
             None => Vec::new(),
             Some((ring, blocks)) => {
                 // Its layers off the wall have moved.
-                let Quality { boundary_layer_cells, .. } = quality;
-                quality = Quality { boundary_layer_cells, ..measure(&ring) };
+                quality = measure(&ring);
                 grid = ring;
                 blocks
             }
         };
+        quality.boundary_layer_cells = problem.boundary_layer_cells(&grid);
         let beside = || behind.iter().chain(passage.iter().map(|block| &block.grid));
         let curved = problem.curved_quality(&iter::once(&grid).chain(beside()).collect::<Vec<_>>());
         if !passage.is_empty() {

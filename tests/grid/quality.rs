@@ -2,14 +2,18 @@
 //! implementation.
 #![allow(clippy::float_cmp, reason = "expected numbers are exact in floating point")]
 
+use gridgen::formats::mesh;
 use gridgen::grid::quality::{
-    CellMeasure, Corners, cell_area, cell_aspect_ratio, cell_corners, cell_skewness, growth,
-    measure, nonorthogonality, percentile, smallest_determinant,
+    CellMeasure, Corners, WallLine, boundary_layer_cells, cell_area, cell_aspect_ratio,
+    cell_corners, cell_skewness, growth, measure, nonorthogonality, percentile,
+    smallest_determinant,
 };
 use gridgen::grid::{Grid, Seam, Symmetry, Topology};
 use support::grids::{grid_from, joukowski_grid, polar_grid};
 use support::vectors::{less, turn};
 use support::with_threads;
+
+use super::{case, family, make, report, shipped};
 
 fn assert_close(actual: f64, expected: f64, relative: f64) {
     let error = (actual - expected).abs();
@@ -259,6 +263,28 @@ fn a_percentile_is_that_of_the_sorted_values() {
             }
         }
     }
+}
+
+/// Layers of a blade's O-grid off the wall move when the passage around it is solved for.
+#[test]
+fn the_cells_within_a_boundary_layer_are_those_of_the_finished_grid_and_of_each_of_a_family() {
+    let keys = [("grid.nj", "25"), ("grid.first_cell", "1e-4"), ("grid.reynolds", "1e4")];
+    let blade = make(&shipped("compressor.toml", &keys)).unwrap();
+    let wall = WallLine { from: 0, to: blade.grid.ni - 1, closed: true };
+    let expected = boundary_layer_cells(&blade.grid, wall, 1e4);
+    assert_eq!(blade.quality.boundary_layer_cells, Some(expected));
+
+    let text = "geometry.naca = \"2412\"\noutput.formats = [\"vts\"]\n[grid]\nni = 129\nnj = 65\n\
+                topology = \"O\"\nfirst_cell = 1e-4\nreynolds = 1e6\n";
+    let made = family(&case(text), 2).unwrap();
+    let cells = ["129x65", "65x33"].map(|size| {
+        let folder = made.folder.path().join(size);
+        let found = mesh(&folder.join("mesh.vts")).unwrap();
+        let expected = boundary_layer_cells(&found.grid, found.wall, 1e6);
+        assert_eq!(report(&folder)["quality"]["boundary_layer_cells"], expected, "{size}");
+        expected
+    });
+    assert!(cells[0] > cells[1] && cells[1] > 0, "{cells:?}");
 }
 
 /// Quadrilaterals of all kinds: folded, with edges of length zero, with NaN.
