@@ -247,6 +247,10 @@ fn coarser(problem: &Problem, result: &GridResult, grids: u32) -> Result<Vec<Coa
         let curved = problem.curved_quality(&blocks.iter().collect::<Vec<_>>());
         let verdict = problem.verdict(result.stop, &quality, curved.as_ref());
         case.grid = case.grid.scaled(0.5, quality.first_cell_min);
+        if let (Some(domain), Some([lowest, _])) = (&mut case.domain, blocks[0].box_wall_heights())
+        {
+            domain.wall_first_cell = Some(lowest);
+        }
         let text = case.below(MEMBER)?;
         let valid = Case::from_toml(&text, Path::new(files::CASE_FILE), &[]).is_ok();
         let stride = 1 << level;

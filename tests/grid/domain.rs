@@ -1,6 +1,8 @@
 //! Grids inside a box: wind tunnels, the ground, boxes.
 #![allow(clippy::float_cmp, reason = "points of straight sides lie on them to the last bit")]
 
+use std::fs;
+
 use gridgen::case::first_cell_from_y_plus;
 use gridgen::generate::GridResult;
 use gridgen::grid::boundary::{Meets, Patch};
@@ -8,7 +10,9 @@ use gridgen::grid::boundary::{Meets, Patch};
 use support::vectors::distance;
 
 use super::pieces::assert_walls;
-use super::{Family, assert_heights, assert_steps, case, family, line, make, read, shipped};
+use super::{
+    Family, assert_heights, assert_steps, case, family, line, make, read, report, shipped,
+};
 
 /// The grid of a section in a box, x from ahead of the nose, and y between two sides. The keys of the grid may end
 /// with some of the domain.
@@ -331,4 +335,27 @@ fn a_family_keeps_the_corners_of_a_box() {
     assert_eq!(coarse.point(0, coarse.nj - 1), corner);
     let inlet = (0..coarse.ni).filter(|i| coarse.point(*i, coarse.nj - 1)[0] == -1.7).count();
     assert!(inlet >= 2, "{inlet} points on the inlet");
+}
+
+/// First cells of a coarser grid are about twice as high, on the section and on walls of the box.
+#[test]
+fn the_case_of_a_coarser_grid_makes_first_cells_of_its_height_on_all_walls() {
+    let text = "geometry.naca = \"0012\"\noutput.formats = [\"vts\"]\n[domain]\n\
+                box = [-1.0, 3.0, -1.0, 1.0]\nfloor = \"wall\"\nwall_first_cell = 1e-3\n[grid]\n\
+                topology = \"C\"\nni = 161\nnj = 49\nwake = 32\nfirst_cell = 2e-3\n";
+    let made = family(&case(text), 2).unwrap();
+    let folder = made.folder.path().join("81x25");
+    let text = fs::read_to_string(folder.join("case.toml")).unwrap();
+
+    let again = make(&case(&text)).unwrap();
+
+    let told = report(&folder);
+    let [low, _] = again.box_walls(&again.grid).unwrap();
+    for (found, told) in [
+        (low, &told["grid"]["box_walls"][0]),
+        (again.quality.first_cell_min, &told["quality"]["first_cell_min"]),
+    ] {
+        let told = told.as_f64().unwrap();
+        assert!((found / told - 1.0).abs() < 1e-4, "{found:e} where the family has {told:e}");
+    }
 }
