@@ -383,7 +383,7 @@ impl Reference {
             contact => contact,
         };
         if let Some((first, second)) = contact {
-            let number = |k: usize| (k + 1) % (now.len() - 1);
+            let number = |k: usize| self.place.own_segment((k + 1) % (now.len() - 1), now.len());
             return Err(MovementError::Crosses { first: number(first), second: number(second) });
         }
         Ok(whole)

@@ -87,6 +87,15 @@ impl GridPlacement {
         Ok(self.row_inward(wall))
     }
 
+    /// The number of a segment of the user's wall from that on the whole wall of this many points, for a mirror image that of
+    /// its original.
+    pub(super) fn own_segment(&self, k: usize, points: usize) -> usize {
+        let Some(symmetry) = self.half else { return k };
+        let (first, last) = symmetry.kept(points).into_inner();
+        let own = if (first..last).contains(&k) { k } else { points - 2 - k };
+        own - first
+    }
+
     /// The grid in the frame of the equations.
     pub(super) fn grid_inward(&self, grid: &Grid) -> Grid {
         let whole = grid.topology.half().map(|_| Topology::O(Seam::Held));

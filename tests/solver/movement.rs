@@ -278,6 +278,16 @@ fn wall_points_that_are_none_are_refused() {
         "the wall crosses or touches itself: the segment from point 19 meets that from point 21"
     );
     let half = self::reference(HALF);
+    let [mut crossed, mut below] = [half.wall(), half.wall()];
+    crossed.swap(20, 21);
+    below[40][1] = -0.01;
+    for (wall, [first, second]) in [(crossed, [21, 19]), (below, [40, 40])] {
+        let points = format!("the segment from point {first} meets that from point {second}");
+        assert_eq!(
+            self::refused(half, &wall).to_string(),
+            format!("the wall crosses or touches itself: {points}")
+        );
+    }
     let mut off = half.wall();
     off[0][1] = 1e-6;
     let refused = self::refused(half, &off);
