@@ -44,14 +44,14 @@ impl FixedNodeMap {
         Self { reference, lines, first_cells }
     }
 
-    /// Raises the first cells by these amounts along the wall.
-    pub(super) fn with_heights(&self, changes: &[f64]) -> Option<Self> {
+    /// Raises the first cells by these amounts along the wall, as many as it has points.
+    pub(super) fn with_heights(&self, changes: &[f64]) -> Self {
         let mut frame = self.clone();
         let cells = &mut frame.first_cells[self.wall()];
         for ((_, [_, height]), change) in cells.iter_mut().zip(changes) {
             *height += change;
         }
-        (changes.len() == self.wall().count()).then_some(frame)
+        frame
     }
 
     /// The grid that it was made of.

@@ -322,8 +322,9 @@ impl Reference {
     #[must_use]
     pub fn with_heights(&self, changes: &[f64]) -> Option<Self> {
         let changes: Vec<f64> = changes.iter().map(|change| change / self.place.chord).collect();
-        let frame = self.frame.with_heights(&self.place.spread_heights(&changes))?;
-        Some(Self { frame, ..self.clone() })
+        let fits = changes.len() == self.grid.topology.wall(self.grid.ni).count();
+        let frame = || self.frame.with_heights(&self.place.spread_heights(&changes));
+        fits.then(|| Self { frame: frame(), ..self.clone() })
     }
 
     /// The wall points of the reference: of an O-grid the last repeats the first, of a C-grid the edge is

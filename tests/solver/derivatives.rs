@@ -178,7 +178,11 @@ fn what_has_no_derivative_is_refused() {
     assert!(matches!(short, MovementError::WallPoints { found: 1, expected: 65 }), "{short}");
     let short = derivatives.by_nodes(&CpuBackend, &[1.0], &[1.0]).err().unwrap();
     assert!(matches!(short, MovementError::Nodes { found: 1, .. }), "{short}");
-    assert!(reference.with_heights(&[1e-3]).is_none());
+    for text in [SMALL, HALF] {
+        for heights in [&[][..], &[1e-3]] {
+            assert!(self::reference(text).with_heights(heights).is_none(), "{text}: {heights:?}");
+        }
+    }
 }
 
 fn small(grid: &str) -> String {
