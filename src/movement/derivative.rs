@@ -159,7 +159,7 @@ impl<B: MovementBackend> Derivatives<B> {
         check_sizes(wall.as_flattened(), |k| format!("the displacement of wall point {}", k / 2))?;
         check_sizes(heights, |k| format!("the change of height {k}"))?;
         let wall = self.place.spread(wall);
-        let heights = if heights.is_empty() || !self.coupled {
+        let heights = if heights.is_empty() {
             vec![0.0; wall.len()]
         } else {
             self.place.spread_heights(heights)
