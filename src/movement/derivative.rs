@@ -121,7 +121,7 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
             options: reference.options.clone(),
             place: reference.place,
             shape: shape_of(&reference.grid),
-            whole: reference.frame.reference().topology,
+            whole: reference.nodes().topology,
             tolerance: TOLERANCE,
             fixed: reference.frame.jacobian(wall),
             coupled: !backend.walls(&self.equations).is_empty(),

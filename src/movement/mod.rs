@@ -210,15 +210,11 @@ impl Reference {
         let amplitudes = resident::upload_amplitudes(backend, &equations, amplitudes)?;
         let start = (&nodes, amplitudes.as_ref());
         let (state, report) = resident::solve(backend, options, &equations, start, topology)?;
-        let quality = backend.measure(&state.nodes)?;
-        let verdict = options.quality.verdict(report.stop, &quality);
-        if !verdict.is_good() {
-            return Err(MovementError::Reference { verdict });
-        }
         let columns = data.mi + if data.periodic { 1 } else { 2 };
         let walls = data.walled_sides();
         let state = state.fetch(backend, (topology, [columns, data.mj + 2]), walls)?;
-        Ok(Self::solved(options.clone(), place, data.with_nodes(&state.nodes), state))
+        let data = data.with_nodes(&state.nodes);
+        Self::solved(options.clone(), place, data, state).if_good(report.stop)
     }
 
     fn solved(
@@ -242,14 +238,16 @@ impl Reference {
         }
     }
 
+    /// The reference, refused where its solve did not converge or its blocks are not good.
+    fn if_good(self, stop: NewtonStop) -> Result<Self, MovementError> {
+        let verdict = self.options.quality.verdict(stop, &self.quality);
+        if verdict.is_good() { Ok(self) } else { Err(MovementError::Reference { verdict }) }
+    }
+
     /// The reference with these blocks beside its grid, which is alone.
-    fn beside(mut self, around: Arc<[Grid]>) -> Result<Self, MovementError> {
-        self.quality = self.quality.with_blocks(&self.grid, around.iter());
-        let verdict = self.options.quality.verdict(NewtonStop::Converged, &self.quality);
-        if !verdict.is_good() {
-            return Err(MovementError::Reference { verdict });
-        }
-        Ok(Self { around, ..self })
+    fn beside(self, around: Arc<[Grid]>) -> Result<Self, MovementError> {
+        let quality = self.quality.clone().with_blocks(&self.grid, around.iter());
+        Self { around, quality, ..self }.if_good(NewtonStop::Converged)
     }
 
     /// The blocks beside the grid when it has moved.
@@ -264,14 +262,18 @@ impl Reference {
         matches!(self.grid.topology, Topology::Blunt { .. })
     }
 
+    /// The block behind the base, if there is one.
+    fn behind(&self) -> Option<&Grid> {
+        self.around.first().filter(|_| self.has_base())
+    }
+
     /// Displacements of the nodes of the block behind a base for those of the nodes of the grid, with which they are
     /// linear. None where there is no such block.
     ///
     /// # Panics
     /// If the displacements are not as many as the nodes of the grid.
     pub fn displacement_behind(&self, nodes: &Grid) -> Option<Grid> {
-        let block = self.around.first().filter(|_| self.has_base())?;
-        Some(place::displacement(block, nodes))
+        self.behind().map(|block| place::displacement(block, nodes))
     }
 
     /// The transpose of [`Self::displacement_behind`]: adds derivatives by the nodes of the block to those by the nodes of the
@@ -280,7 +282,7 @@ impl Reference {
     /// # Panics
     /// If these are not as many as the nodes of block and grid.
     pub fn gather_behind(&self, by_block: &Grid, nodes: &mut Grid) {
-        if let Some(block) = self.around.first().filter(|_| self.has_base()) {
+        if let Some(block) = self.behind() {
             place::gather(block, by_block, nodes);
         }
     }

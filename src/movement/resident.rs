@@ -282,7 +282,7 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
         let reference = &*self.reference;
         let wall = reference.checked(wall)?;
         let (before, parts) = (reference.nodes().wall(), parts.max(1));
-        let topology = reference.frame.reference().topology;
+        let topology = reference.nodes().topology;
         let (mut newton_iterations, mut linear_iterations, mut part) = (0, 0.0, 1);
         let mut moved: Option<Solution<B>> = None;
         loop {
@@ -319,21 +319,16 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
         stop: NewtonStop,
     ) -> Result<Moved<B>, DeviceError> {
         let reference = &*self.reference;
-        let mut whole = backend.measure(&state.nodes)?;
         let outward = self.outward(backend, &state.nodes)?;
-        let mut quality = match &outward {
-            Some(nodes) => backend.measure(nodes)?,
-            None => whole.clone(),
-        };
+        let nodes = outward.as_deref().unwrap_or(&state.nodes);
+        let mut quality = backend.measure(nodes)?;
         let mut around = reference.around.clone();
         if !around.is_empty() {
-            let nodes = outward.as_deref().unwrap_or(&state.nodes);
             let moved = fetched(backend, nodes, shape_of(&reference.grid))?;
             around = reference.blocks_beside(&moved);
             quality = quality.with_blocks(&moved, around.iter());
-            whole.clone_from(&quality);
         }
-        let verdict = reference.options.quality.verdict(stop, &whole);
+        let verdict = reference.options.quality.verdict(stop, &quality);
         Ok(self.moved(state, wall, (outward, quality, around), verdict))
     }
 
@@ -367,7 +362,7 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
             nodes: outward.unwrap_or_else(|| state.nodes.clone()),
             state,
             wall,
-            shapes: [shape_of(&reference.grid), shape_of(reference.frame.reference())],
+            shapes: [shape_of(&reference.grid), shape_of(reference.nodes())],
             walls: reference.data.walled_sides(),
             outside: reference.grid.outside.clone(),
             around,
