@@ -35,7 +35,7 @@ macro_rules! on_reference {
             }
             failed
         })?;
-        kept.into_inner().unwrap_or_else(|| Err(of_device(DeviceError::OtherRank)))
+        kept.into_inner().unwrap_or_else(|| Err(DeviceError::OtherRank.into()))
     }};
 }
 
@@ -63,7 +63,8 @@ impl Machine {
         wall: &[[f64; 2]],
         heights: &[f64],
     ) -> Result<(Grid, Solved), MovementError> {
-        let given = [&moved.grid().x, &moved.grid().y, wall.as_flattened(), heights];
+        let Grid { x, y, .. } = moved.grid();
+        let given = [x, y, wall.as_flattened(), heights, &[tolerance]];
         on_reference!(self, reference, given, |resident, backend| {
             let derivatives = resident.derivatives_at_fetched(backend, moved)?;
             let mut derivatives = derivatives.with_tolerance(tolerance);
@@ -80,7 +81,8 @@ impl Machine {
         x: &[f64],
         y: &[f64],
     ) -> Result<Adjoint, MovementError> {
-        let given = [&moved.grid().x, &moved.grid().y, x, y];
+        let nodes = moved.grid();
+        let given = [&nodes.x, &nodes.y, x, y, &[tolerance]];
         on_reference!(self, reference, given, |resident, backend| {
             let derivatives = resident.derivatives_at_fetched(backend, moved)?;
             let nodes = derivatives.by_nodes(backend, x, y)?;
@@ -106,15 +108,11 @@ impl Machine {
     }
 }
 
-fn of_device(error: DeviceError) -> MovementError {
-    SolverError::from(error).into()
-}
-
 /// The bands of several devices.
 fn bands(machine: &Machine, reference: &Reference) -> Result<Bands, MovementError> {
     let size = reference.size();
     let bands = Bands::new(size.mi, machine.devices(), size.periodic);
-    bands.map_err(|narrow| of_device(narrow.into()))
+    Ok(bands.map_err(DeviceError::from)?)
 }
 
 /// Refuses a reference or numbers that differ between the ranks of a job.
@@ -130,9 +128,9 @@ fn agree(machine: &Machine, reference: &Reference, given: &[&[f64]]) -> Result<(
             ("version", env!("CARGO_PKG_VERSION").to_owned()),
             ("a reference of", format!("{} × {} points", grid.ni, grid.nj)),
             ("a reference of digest", of(&[&grid.x, &grid.y])),
-            ("points or derivatives of digest", of(given)),
+            ("points, derivatives or a tolerance of digest", of(given)),
         ]);
-        compared.map_err(|error| of_device(error.into()))?;
+        compared.map_err(DeviceError::from)?;
     }
     Ok(())
 }

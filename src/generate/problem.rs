@@ -19,7 +19,6 @@ use crate::grid::quality::{WallLine, boundary_layer_cells};
 use crate::grid::{Grid, Symmetry, Topology};
 use crate::movement::{GridPlacement, MovementError, Reference};
 use crate::overset::Finding;
-use crate::solver::SolverError;
 use crate::solver::linear::LinearSolver;
 
 /// Points times iterations that the linear solves of one try may take with forms of the preconditioner after the
@@ -144,10 +143,7 @@ impl Problem {
         solved: Option<&Grid>,
     ) -> Result<Reference, MovementError> {
         let mut host = Grid::new(self.topology, self.size()[0], self.size()[1]);
-        let gathered = self
-            .initial_grid(backend)
-            .and_then(|made| backend.gather(&made.grid, Receivers::All, Some(&mut host)));
-        gathered.map_err(SolverError::from)?;
+        backend.gather(&self.initial_grid(backend)?.grid, Receivers::All, Some(&mut host))?;
         let data = EllipticData::new(&host, &self.normals, &self.elliptic_settings());
         let (place, options) = (self.placement(), self.case.solver_options());
         let made = Reference::of_equations(backend, &data, solved, place, self.topology, &options);

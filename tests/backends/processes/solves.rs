@@ -86,7 +86,7 @@ fn history(result: &GridResult) -> String {
 }
 
 /// Does the work of a rank and ends the process, if a test has started it as a rank. The work is `run CASE`,
-/// `stop CASE`, `go-on CASE`, `die CASE`, `die-late CASE`, `lose CASE`, `move alike`, `move apart` or `solve`.
+/// `stop CASE`, `go-on CASE`, `die CASE`, `die-late CASE`, `lose CASE`, `move alike`, `move apart`, `move tolerance` or `solve`.
 fn be_a_rank() {
     let Some((job, folder, said)) = of_this_process() else { return };
     let (rank, words) = (job.rank(), said.split(' ').collect::<Vec<_>>());
@@ -118,9 +118,10 @@ fn work(words: &[&str], job: &Arc<Job>, folder: &Path) -> Result<String, Error> 
     };
     let ranks = Box::new(JobRank::new(job.clone(), device)?);
     if words[0] == "move" {
-        // The last rank may be given another wall.
+        // The last rank may be given another wall, or another tolerance.
         let by = if words[1] == "apart" && last { 1.1 } else { 1.2 };
-        return Ok(moved(&Machine::Ranks(ranks), by)?);
+        let tolerance = if words[1] == "tolerance" && last { 1e-4 } else { 1e-10 };
+        return Ok(moved(&Machine::Ranks(ranks), by, tolerance)?);
     }
     if words[0] == "solve" {
         let mut options = SystemOptions::new(folder.join("A.mtx"), folder.join("out"));
@@ -158,12 +159,13 @@ fn work(words: &[&str], job: &Arc<Job>, folder: &Path) -> Result<String, Error> 
 }
 
 /// The bits of a moved grid and of derivatives by its wall, on one line.
-fn moved(machine: &Machine, by: f64) -> Result<String, MovementError> {
+fn moved(machine: &Machine, by: f64, tolerance: f64) -> Result<String, MovementError> {
     let reference = case("C").settle().unwrap().reference(&CpuBackend)?;
     let wall: Vec<_> = reference.wall().into_iter().map(|[x, y]| [x, by * y]).collect();
     let moved = machine.move_to(&reference, &wall)?;
     assert!(moved.verdict.is_good(), "{}", moved.verdict);
-    let found = machine.adjoint((&reference, &moved, 1e-10), &moved.grid().x, &moved.grid().y)?;
+    let at = (&reference, &moved, tolerance);
+    let found = machine.adjoint(at, &moved.grid().x, &moved.grid().y)?;
     let values = [&moved.grid().x, &moved.grid().y, found.wall.as_flattened(), &found.heights];
     Ok(values.into_iter().flatten().fold(String::new(), |mut text, value| {
         write!(text, "{:x} ", value.to_bits()).unwrap();
@@ -286,16 +288,16 @@ fn a_system_is_solved_by_the_rows_of_processes() {
 #[test]
 fn a_grid_is_moved_by_processes_as_by_threads() {
     let folder = tempfile::tempdir().unwrap();
-    let expected = moved(&Machine::Ranks(threads(2)), 1.2).unwrap();
+    let expected = moved(&Machine::Ranks(threads(2)), 1.2, 1e-10).unwrap();
 
     let (codes, said) = ended(2, folder.path(), "move alike");
 
     assert_eq!(codes, [Some(0); 2], "{said:?}");
     assert!(said.iter().all(|said| *said == expected));
-    let (codes, said) = ended(2, folder.path(), "move apart");
-    assert_eq!(codes, [Some(3); 2], "{said:?}");
-    assert!(
-        said.iter().all(|said| said.starts_with("rank 1 has points or derivatives of digest ")),
-        "{said:?}"
-    );
+    for what in ["move apart", "move tolerance"] {
+        let (codes, said) = ended(2, folder.path(), what);
+        assert_eq!(codes, [Some(3); 2], "{what}: {said:?}");
+        let message = "rank 1 has points, derivatives or a tolerance of digest ";
+        assert!(said.iter().all(|said| said.starts_with(message)), "{what}: {said:?}");
+    }
 }
