@@ -174,6 +174,9 @@ impl GridResult {
         if !self.has_grid() {
             return Err(MovementError::Shared);
         }
+        if !self.is_good() {
+            return Err(MovementError::Reference { verdict: self.verdict.clone() });
+        }
         self.problem.reference_of(&self.blocks())
     }
 

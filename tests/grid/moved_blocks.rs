@@ -169,6 +169,18 @@ fn a_blade_that_leaves_its_o_grid_is_no_good_grid() {
     assert!(matches!(refused, MovementError::NotGood { .. }), "{refused}");
 }
 
+/// The O-grid alone would be its own reference, without the blocks around it.
+#[test]
+fn a_cascade_that_did_not_converge_is_no_reference() {
+    let made = made("compressor.toml", &[("grid.nj", "25"), ("newton.max_iterations", "1")]);
+
+    let refused = made.reference().unwrap_err();
+
+    let expected =
+        matches!(&refused, MovementError::Reference { verdict } if *verdict == made.verdict);
+    assert!(expected && !made.is_good(), "{refused}");
+}
+
 #[test]
 fn derivatives_of_the_blocks_that_move_are_exact_forward_and_adjoint() {
     // Central differences amplify what the tolerance leaves.
