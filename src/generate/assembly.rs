@@ -283,7 +283,11 @@ pub fn solve_elements(
     };
     let elements = &placed.elements;
     match machine {
-        Machine::Cpu => elements.par_iter().map(|element| one(element, &Machine::Cpu)).collect(),
+        Machine::Cpu => {
+            let solved = elements.par_iter().map(|element| one(element, &Machine::Cpu));
+            // The first of several errors is the one that is told.
+            solved.collect::<Vec<_>>().into_iter().collect()
+        }
         Machine::Cuda(_) | Machine::Ranks(_) => {
             let Some((first, others)) = elements.split_first() else { return Ok(Vec::new()) };
             let companions = others.iter().map(|_| machine.companion().transpose());

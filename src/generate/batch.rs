@@ -18,6 +18,7 @@ use crate::case::{Case, CaseFile, GridOptions, PlacedCase};
 use crate::error::Error;
 use crate::files::output::Output;
 use crate::grid::Verdict;
+use crate::grid::quality::larger;
 use crate::ranks::{Channel, Failure, Job, RanksError};
 use crate::report::Timing;
 use crate::run::{MachinePool, Progress, RunOptions, demand, gpus_of, memory_bytes, needs_several};
@@ -287,8 +288,9 @@ pub struct Summary {
 impl Summary {
     /// The worst of each number of several grids, and the sum of folded cells.
     fn of(grids: &[GridResult], verdict: &Verdict, timing: &Timing) -> Self {
-        let most =
-            |number: fn(&GridResult) -> f64| grids.iter().map(number).fold(f64::NAN, f64::max);
+        let most = |number: fn(&GridResult) -> f64| {
+            grids.iter().map(number).reduce(larger).unwrap_or(f64::NAN)
+        };
         let slowest = grids.iter().max_by_key(|made| made.newton_iterations());
         Self {
             verdict: verdict.clone(),

@@ -3,6 +3,9 @@
 use std::iter;
 use std::sync::Arc;
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
 use crate::backend::cpu::CpuBackend;
 use crate::backend::cuda::CudaGrid;
 use crate::cascade::{SolvedBlock, passage_blocks};
@@ -272,13 +275,16 @@ impl GridResult {
     }
 }
 
-/// The verdict of rank 0 on all ranks of a job, which must all call.
+/// The verdict or decision of rank 0, which alone has all blocks, on all ranks of a job, which must all call.
 ///
 /// # Errors
 /// [`RanksError::Ended`].
-pub(super) fn of_first(job: Option<&Job>, verdict: Verdict) -> Result<Verdict, RanksError> {
-    let Some(job) = job else { return Ok(verdict) };
+pub(super) fn of_first<T: Serialize + DeserializeOwned>(
+    job: Option<&Job>,
+    own: T,
+) -> Result<T, RanksError> {
+    let Some(job) = job else { return Ok(own) };
     // Numbers and texts can always be written.
-    let sent = job.broadcast(serde_json::to_vec(&verdict).unwrap_or_default())?;
-    Ok(serde_json::from_slice(&sent).unwrap_or(verdict))
+    let sent = job.broadcast(serde_json::to_vec(&own).unwrap_or_default())?;
+    Ok(serde_json::from_slice(&sent).unwrap_or(own))
 }

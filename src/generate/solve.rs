@@ -4,7 +4,7 @@ use std::thread;
 
 use super::rank::SolveOptions;
 use super::rank::{self, Host, RankResult};
-use super::result::GridResult;
+use super::result::{GridResult, of_first};
 use crate::case::{Case, NEWTON_STEPS, Problem};
 use crate::error::Error;
 use crate::grid::{Limited, Verdict};
@@ -81,7 +81,8 @@ fn first_good(
         let changed = Problem { case, ..problem.clone() };
         let retried = attempt(&changed, machine, &afresh, log)?;
         let p99 = retried.quality.p99_skewness;
-        let useless = retried.is_good() && p99 > MOST_SKEWED;
+        let job = machine.job().map(|job| &**job);
+        let useless = of_first(job, retried.is_good() && p99 > MOST_SKEWED)?;
         let found = if useless {
             format!("1 % of the cells have a skewness above {p99:.3}")
         } else {
