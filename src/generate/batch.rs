@@ -192,7 +192,8 @@ fn one(
     Some(made.map_or_else(|error| BatchResult::Failed(error.into()), BatchResult::Run))
 }
 
-/// The summary of an earlier run of the same case, if all its results are there and good, if `strict` without a finding.
+/// The summary of an earlier run of the same case, if all its results are there and good, with `strict` also without
+/// findings.
 fn finished(case: &CaseFile, folder: &Path, strict: bool) -> Option<Summary> {
     // The complete results of a process that was killed are results like any other.
     Output::recover(folder).ok()?;

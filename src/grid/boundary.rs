@@ -384,8 +384,8 @@ impl Grid {
     /// Its four sides: [`Topology::boundary`], with the sides of a box in place of far field and outflow, or as a file has
     /// them.
     pub fn boundary(&self) -> Vec<Range> {
-        let ranges = self.topology.boundary([self.ni, self.nj]);
-        let Some(Outside { sides, ends, given }) = self.outside.as_ref() else { return ranges };
+        let ranges = || self.topology.boundary([self.ni, self.nj]);
+        let Some(Outside { sides, ends, given }) = &self.outside else { return ranges() };
         if !given.is_empty() {
             return given.clone();
         }
@@ -408,6 +408,6 @@ impl Grid {
                 _ => vec![range],
             }
         };
-        ranges.into_iter().flat_map(pieces).collect()
+        ranges().into_iter().flat_map(pieces).collect()
     }
 }

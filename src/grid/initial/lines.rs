@@ -266,7 +266,9 @@ pub(super) fn layered(outline: &Outline, enclosed: &Enclosed, lines: &Grid) -> G
             (Some(near), _) => spacing_layered(nj, height, near, length),
             (None, _) => spacing_geometric(nj, height, length),
         };
-        let laid = laid.or_else(|_| spacing_geometric(nj, height, length)).unwrap_or_default();
+        // A line whose length is no number gives a folded grid.
+        let laid = laid.or_else(|_| spacing_geometric(nj, height, length));
+        let laid = laid.unwrap_or_else(|_| vec![f64::NAN; nj]);
         let mut nodes = curve.at(&laid);
         nodes[1] = along(nodes[0], outline.normals[i], height);
         if let Some(last) = &opposite {
