@@ -302,7 +302,9 @@ pub fn period(grids: &[&Grid]) -> Option<([Patch; 2], [f64; 2])> {
         let here = |other: &Range| other.partner().is_some() && other.patch() != Some(lower);
         // Rounding of the nodes shows in the last digits of the vector, which are dropped.
         let vector = vector.map(|c| format!("{c:.12e}").parse().unwrap_or(c));
-        (vector[1] > 0.0).then_some(([lower, ranges().find(here)?.patch()?], vector))
+        // Ends beside each other are ordered by x.
+        let is_lower = (vector[1], vector[0]) > (0.0, 0.0);
+        is_lower.then_some(([lower, ranges().find(here)?.patch()?], vector))
     })
 }
 

@@ -12,7 +12,7 @@ use gridgen::backend::cpu::CpuBackend;
 use gridgen::elliptic::GridProblem;
 use gridgen::formats::{Format, MeshData, Settings, Span, contents};
 use gridgen::generate::{BackendChoice, GridResult, RunOptions, run};
-use gridgen::grid::boundary::{Meets, Range, Side};
+use gridgen::grid::boundary::{Meets, PERIOD, Range, Side, period};
 use gridgen::grid::quality::interfaces;
 use gridgen::grid::{Grid, SideKind};
 use gridgen::pde::EllipticData;
@@ -240,6 +240,19 @@ fn written() -> &'static (GridResult, PathBuf) {
 const SPANNED: &str = "spanned";
 
 /// A period that is none: the points of its ends are not one vector apart.
+#[test]
+fn a_row_of_blades_beside_each_other_has_its_period_along_x() {
+    let turned = |grid: &&Grid| {
+        let y = grid.x.iter().map(|x| -x).collect();
+        Grid { x: grid.y.clone(), y, ..Grid::clone(grid) }
+    };
+    let turned: Vec<Grid> = BLADE.blocks().iter().map(turned).collect();
+    let ([lower, upper], vector) = period(&turned.iter().collect::<Vec<_>>()).unwrap();
+
+    assert_eq!([lower.name(), upper.name()], PERIOD);
+    assert!((vector[0] / (0.8 * CHORD) - 1.0).abs() < 1e-9 && vector[1] == 0.0, "{vector:?}");
+}
+
 #[test]
 fn ends_that_are_not_one_vector_apart_are_patches() {
     let (made, _) = written();
