@@ -162,11 +162,8 @@ impl RunResult {
             return made.hint();
         }
         if let Verdict::Unfit { .. } = self.verdict {
-            return self
-                .checks
-                .findings
-                .first()
-                .map(|found| format!("{}: {}", found.key, found.remedy));
+            let first = self.checks.findings.first()?;
+            return Some(format!("{}: {}", first.key, first.remedy));
         }
         let bad = self.elements.iter().find(|made| !made.is_good())?;
         Some(format!("element {}: {}", bad.case.name, bad.hint()?))

@@ -2,8 +2,7 @@
 
 use std::thread;
 
-use super::rank::SolveOptions;
-use super::rank::{self, Host, RankResult};
+use super::rank::{self, Host, RankResult, SolveOptions};
 use super::result::{GridResult, of_first};
 use crate::case::{Case, NEWTON_STEPS, Problem};
 use crate::error::Error;

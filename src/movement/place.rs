@@ -39,8 +39,8 @@ impl GridPlacement {
 
     /// Whether points have other coordinates than in the equations.
     pub(crate) fn is_elsewhere(&self) -> bool {
-        let neutral = [(self.shift[0], 0.0), (self.shift[1], 0.0), (self.chord, 1.0)];
-        neutral.iter().any(|(value, neutral): &(f64, f64)| value.to_bits() != neutral.to_bits())
+        let [x, y] = self.shift;
+        [x, y, self.chord].map(f64::to_bits) != [0.0, 0.0, 1.0].map(f64::to_bits)
     }
 
     fn inward(&self, point: Vector) -> Vector {
@@ -186,16 +186,15 @@ pub(super) fn gather(block: &Grid, by_block: &Grid, around: &mut Grid) {
 
 /// The block of a reference beside a moved grid. The interfaces have the nodes of the grid, bit for bit.
 pub(super) fn moved(block: &Grid, before: &Grid, grid: &Grid) -> Grid {
-    let change = |now: &[f64], then: &[f64]| now.iter().zip(then).map(|(a, b)| a - b).collect();
-    let (x, y) = (change(&grid.x, &before.x), change(&grid.y, &before.y));
-    let own = displacement(block, &Grid { x, y, ..before.clone() });
     let mut found = block.clone();
-    for (node, columns, _) in shares(block, grid.ni) {
+    for (node, columns, share) in shares(block, grid.ni) {
         let [lower, upper] = columns.map(|column| grid.point(column, 0));
+        let [from, to] = columns.map(|column| before.point(column, 0));
+        let [x, y] = between(difference(lower, from), difference(upper, to), share);
         [found.x[node], found.y[node]] = match node / block.ni {
             0 => lower,
             j if j + 1 == block.nj => upper,
-            _ => [block.x[node] + own.x[node], block.y[node] + own.y[node]],
+            _ => [block.x[node] + x, block.y[node] + y],
         };
     }
     found

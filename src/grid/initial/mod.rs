@@ -206,7 +206,7 @@ fn attempt_march(outline: &Outline, distance: f64, attempt: usize) -> Layers {
             outline.normals[..columns].to_vec()
         } else {
             let passes = 1.0 + 4.0 * (height / spacing).powi(2) + 40.0 * (reach / 0.05).min(1.0);
-            smoothed_normals(&segments, closed, passes.min(600.0) as usize)
+            smoothed_normals(&segments, passes.min(600.0) as usize)
         };
         let mut next: Vec<[f64; 2]> = front
             .iter()
@@ -226,16 +226,16 @@ fn attempt_march(outline: &Outline, distance: f64, attempt: usize) -> Layers {
     layers
 }
 
-fn smoothed_normals(segments: &Segments, closed: bool, passes: usize) -> Vec<[f64; 2]> {
+fn smoothed_normals(segments: &Segments, passes: usize) -> Vec<[f64; 2]> {
     let mut normals: Vec<[f64; 2]> =
         (0..segments.unit.len()).map(|i| segments.bisector_normal(i)).collect();
-    if !closed {
+    if !segments.closed {
         // The ends stay in the outflow plane.
         let last = normals.len() - 1;
         (normals[0], normals[last]) = ([0.0, -1.0], [0.0, 1.0]);
     }
     for _ in 0..passes {
-        normals = average(&normals, 0.5, closed);
+        normals = average(&normals, 0.5, segments.closed);
         for normal in &mut normals {
             *normal = unit(*normal);
         }

@@ -343,10 +343,8 @@ pub(crate) fn prism_aspect_ratio(corners: &Corners, depth: Option<f64>) -> f64 {
     };
     let area = cell_area(corners).abs();
     let areas = [depth * along_y, depth * along_x, 2.0 * area];
-    let [largest, smallest] = [
-        areas.iter().copied().fold(0.0, f64::max),
-        areas.iter().copied().fold(f64::INFINITY, f64::min),
-    ];
+    let largest = areas.iter().copied().fold(0.0, f64::max);
+    let smallest = areas.iter().copied().fold(f64::INFINITY, f64::min);
     let sum: f64 = areas.iter().sum();
     (largest / smallest).max(sum / (6.0 * (area * depth).powf(2.0 / 3.0)))
 }

@@ -56,11 +56,8 @@ impl fmt::Display for CurvedQuality {
         let Self { order, cells, min_scaled_jacobian, at: [x, y], .. } = self;
         // The value is a lower bound, so it is rounded down.
         let least = (1e3 * min_scaled_jacobian).floor() / 1e3;
-        write!(
-            f,
-            "{cells} cells of order {order}, with a scaled Jacobian of {least:.3} and more, "
-        )?;
-        write!(f, "the least at ({x:.6}, {y:.6})")
+        let what = format_args!("a scaled Jacobian of {least:.3} and more");
+        write!(f, "{cells} cells of order {order}, with {what}, the least at ({x:.6}, {y:.6})")
     }
 }
 
