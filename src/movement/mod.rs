@@ -120,7 +120,8 @@ impl Reference {
         }
         let options = options.clone().at_first_cell(height);
         let data = EllipticData::of_grid(&whole, DECAY);
-        Self::of_solve(backend, &data, None, whole.topology, place, &options)
+        let reference = Self::of_solve(backend, &data, None, whole.topology, place, &options)?;
+        Ok(reference.inside(grid.outside.clone()))
     }
 
     /// [`Self::of_grid`] of the first of these blocks: the O-grid of a cascade, whose other blocks meet its outer line,
@@ -143,7 +144,7 @@ impl Reference {
         if !is_cascade && !has_base {
             return Err(MovementError::NoBody);
         }
-        let reference = Self::of_grid(backend, ring, options)?.inside(ring.outside.clone());
+        let reference = Self::of_grid(backend, ring, options)?;
         let around = others.iter().copied();
         let around = if has_base {
             around.map(|block| place::moved(block, ring, &reference.grid)).collect()
@@ -171,8 +172,7 @@ impl Reference {
         if matches!(mesh.grid.topology, Topology::Rectangle | Topology::Blunt { .. }) {
             return Err(MovementError::NoBody);
         }
-        let reference = Self::of_grid(backend, &mesh.grid, options)?;
-        Ok(reference.inside(mesh.grid.outside.clone()))
+        Self::of_grid(backend, &mesh.grid, options)
     }
 
     /// The reference of the equations `data`, whose nodes are where the solve begins unless there is a

@@ -455,6 +455,7 @@ fn first_cells_stay_exact_between_walls_without_equations() {
 
     let (after, from) = (further.grid(), (grid.nj - 2) * grid.ni);
     assert!(after.x[from..] == grid.x[from..] && after.y[from..] == grid.y[from..]);
+    assert_eq!([&alone.grid().outside, &further.blocks()[0].outside], [&grid.outside; 2]);
     assert_counts(&further, (4, 7.0), TUNNEL);
 }
 
