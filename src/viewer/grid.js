@@ -192,9 +192,12 @@ const gridgenGrid = (() => {
     return Math.sqrt(least);
   }
 
-  /** The walls of all zones; the wall of half a grid is open. */
+  /** Whether a wall ends where it does not begin, as that of half a grid or a block does; a base closes that of a C-grid. */
+  const isOpen = (zone) => zone.topology === "half" || zone.topology === "rectangle";
+
+  /** The walls of all zones. */
   function walls(zones) {
-    const all = zones.map((zone) => ({ points: wallPoints(zone), open: zone.topology === "half" }));
+    const all = zones.map((zone) => ({ points: wallPoints(zone), open: isOpen(zone) }));
     return all.filter(({ points }) => points.length > 1);
   }
 
@@ -354,6 +357,7 @@ const gridgenGrid = (() => {
     corners,
     determinant,
     histogram,
+    isOpen,
     measure,
     measureAll,
     read,

@@ -762,7 +762,7 @@ const gridgenViewer = (() => {
       const at = this.picked || this.home();
       const zone = this.data.zones[at.zone];
       const cells = zone.ni - 1;
-      const i = zone.closed ? (at.i + di + cells) % cells : Math.min(cells - 1, Math.max(0, at.i + di));
+      const i = zone.closed ? (at.i + (di % cells) + cells) % cells : Math.min(cells - 1, Math.max(0, at.i + di));
       const j = Math.min(zone.nj - 2, Math.max(0, at.j + dj));
       this.pick(this.picked ? { zone: at.zone, i, j } : at);
       const [x, y] = this.camera.pixels(...G.centroid(G.corners(zone, i, j)));
@@ -1118,7 +1118,8 @@ const gridgenViewer = (() => {
     paintBody(sink) {
       if (!this.layers.body) return;
       for (const zone of this.data.zones) {
-        if (zone.hidden || !zone.wall) continue;
+        // Nothing says on which side of its wall a block goes on.
+        if (zone.hidden || !zone.wall || zone.topology === "rectangle") continue;
         const polygon = cutPolygon(this.wallPixels(zone));
         if (polygon.length > 4) sink.fill(polygon, this.theme.body);
       }
@@ -1130,7 +1131,7 @@ const gridgenViewer = (() => {
       for (const zone of data.zones) {
         if (zone.hidden || !zone.wall || !this.layers.wall) continue;
         const points = this.wallPixels(zone);
-        if (zone.topology !== "half") points.push(points[0], points[1]);
+        if (!G.isOpen(zone)) points.push(points[0], points[1]);
         for (let k = 0; k + 3 < points.length; k += 2) {
           const part = cut(points[k], points[k + 1], points[k + 2], points[k + 3]);
           if (part) sink.stroke(part, theme.wall, 2, false);

@@ -65,6 +65,36 @@ test("the wall distance is that to the nearest point of the nearest wall", () =>
   assert.strictEqual(G.wallDistance(walls, 1, 4), 1);
 });
 
+test("the wall of half a grid or of a block is open, and a base closes that of a C-grid", () => {
+  // The wall dips to y = −4 between x = 0 and 3, so that the line between its ends is far from it.
+  const dip = zone(4, 2, (i, j) => [i, i === 0 || i === 3 ? 0 : 4 * j - 4], { wall: [0, 3] });
+  for (const [topology, expected] of [
+    ["rectangle", 1 / Math.sqrt(17)],
+    ["half", 1 / Math.sqrt(17)],
+    ["C", 0],
+  ]) {
+    const walls = G.walls([{ ...dip, topology }]);
+    close(G.wallDistance(walls, 1 / 4, 0), expected);
+  }
+});
+
+test("a selection goes around a closed grid of few cells, too", () => {
+  const ring = zone(9, 4, (i, j) => [i, j], { closed: true });
+  const chosen = [];
+  const viewer = {
+    picked: { zone: 0, i: 1, j: 0 },
+    data: { zones: [ring] },
+    camera: new V.Camera(),
+    pick: (cell) => chosen.push(cell),
+    centre: () => {},
+  };
+  for (const by of [-10, 10, -1]) V.Viewer.prototype.step.call(viewer, by, 0);
+  assert.deepStrictEqual(
+    chosen.map(({ i }) => i),
+    [7, 3, 0],
+  );
+});
+
 test("the worst cell is found, and lengths are in chords", () => {
   const one = zone(5, 5, (i, j) => [i === 2 && j === 2 ? 2.4 : i, j]);
   const data = { zones: [one], unit: 10 };
