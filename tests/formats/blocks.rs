@@ -391,6 +391,11 @@ fn what_is_no_plane_block_of_openfoam_is_refused() {
         read(&points[..points.len() / 2], &boundary),
         read(&points, &sized("nFaces 4000;")),
         read(&points, &sized("")),
+        // A face without points.
+        contents_of_case(
+            Path::new("bump"),
+            [b"0()", b"1(0())", b"1(back { type empty; nFaces 1; startFace 0; })"],
+        ),
     ]
     .map(|read| refusal(read, "polyMesh"));
 
@@ -401,6 +406,7 @@ fn what_is_no_plane_block_of_openfoam_is_refused() {
     bump: points, line 83: the end of the file, a number was expected
     bump: the patch `inflow` ends behind the last of 242 faces
     bump: boundary, line 25: `inflow`, a patch with nFaces and startFace was expected
+    bump: no plane of faces whose points all others repeat along x, y or z
     ");
 }
 

@@ -235,7 +235,7 @@ fn back(
     let corners: HashSet<usize> =
         plane.iter().flat_map(|face| faces[*face].iter().copied()).collect();
     let places: HashSet<[i64; 2]> = corners.iter().map(|point| key(&points[*point])).collect();
-    let layered = !plane.is_empty()
+    let layered = !corners.is_empty()
         && points.len().is_multiple_of(corners.len())
         && points.len() / corners.len() > 1
         && points.iter().all(|point| (0..9).any(|k| places.contains(&beside(key(point), k))));
