@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use gridgen::formats::{self, Contents, Format, MeshData, ReadError};
-use gridgen::formats::{contents_from_bytes, contents_of_case, su2};
+use gridgen::formats::{contents_from_bytes, contents_of_case, msh, su2};
 use gridgen::grid::boundary::{Range, Side};
 use gridgen::grid::quality::{WallLine, interfaces, measure, measure_blocks};
 use gridgen::grid::{Grid, SideKind, Topology};
@@ -367,6 +367,27 @@ fn meshes_of_gmsh_are_read_with_patches_and_links() {
         assert!((inner - 0.5).abs() < 1e-9 && (outer - 4.0).abs() < 1e-9, "{i}");
     }
     assert_eq!(measure(grid).folded_cells, 0);
+}
+
+/// Gmsh counts tags of groups within a dimension, and its names may have blanks.
+#[test]
+fn groups_of_gmsh_are_those_of_curves() {
+    let text = text_of(|out| msh::write_to(out, &[&joukowski_grid(41, 9, 0.2)], None, 1));
+    let changes = [
+        ("2 3 \"fluid\"", "2 1 \"fluid\""),
+        (" 1 3 2 1 2\n", " 1 1 2 1 2\n"),
+        ("\"farfield\"", "\" far  away\""),
+    ];
+    let text = changes.iter().fold(text, |text, (from, to)| {
+        assert!(text.contains(from), "{from}: {text:.900}");
+        text.replacen(from, to, 1)
+    });
+
+    let read = one(contents_from_bytes(Path::new("a.msh"), text.as_bytes(), None));
+
+    assert_eq!(patches(&read.grid, Side::Below), [("airfoil", None, [0, 40])]);
+    let far = [("far_away", Some(SideKind::FarField), [0, 40])];
+    assert_eq!(patches(&read.grid, Side::Above), far);
 }
 
 #[test]

@@ -203,12 +203,20 @@ struct Groups {
 }
 
 impl Groups {
-    /// Takes the names from the front.
+    /// Takes the names of all groups from the front. Those of curves are kept: tags are unique within a dimension alone.
     fn read_names(&mut self, words: &mut SplitAsciiWhitespace<'_>) -> Result<(), ReadFault> {
         for _ in 0..numbers::<usize>(words, 1)?[0] {
-            let tag = numbers::<i64>(words, 2)?[1];
-            let name = words.next().unwrap_or_default().trim_matches('"');
-            self.names.insert(tag, Patch::named(name, condition_of(name)));
+            let head = numbers::<i64>(words, 2)?;
+            let mut name = words.next().unwrap_or_default().to_owned();
+            // A name in quotes may have blanks.
+            while name.starts_with('"') && (name.len() < 2 || !name.ends_with('"')) {
+                let Some(word) = words.next() else { break };
+                name = [&name, " ", word].concat();
+            }
+            let name = name.trim_matches('"');
+            if head[0] == 1 {
+                self.names.insert(head[1], Patch::named(name, condition_of(name)));
+            }
         }
         Ok(())
     }
