@@ -11,11 +11,10 @@ use std::io;
 use super::block::ReadFault;
 use super::data::Axes;
 use super::data::{Sides, Span};
-use super::rim::{ReadZone, condition_of, farthest, tie};
+use super::rim::{ReadZone, Tie, condition_of, tie};
 use crate::diagnostics::excerpt;
 use crate::files::ByteSink;
-use crate::grid::boundary::{Meets, PERIOD, Patch, Range, Segment, Side, SideKind, links, period};
-use crate::grid::vector::distance;
+use crate::grid::boundary::{Meets, Patch, Range, Segment, Side, SideKind, links, period};
 use crate::grid::{Grid, Symmetry};
 
 /// The first lines of a map of gridgen's.
@@ -118,9 +117,6 @@ pub fn write_to(
     Ok(())
 }
 
-/// Nodes of two faces closer than this part of the largest coordinate are one.
-const SAME: f64 = 1e-6;
-
 /// The hint for a map that does not fit its mesh.
 const HINT: &str =
     "correct the neutral map, or move it away: the sides are then recognised by their points";
@@ -160,10 +156,9 @@ pub(super) fn read(bytes: &[u8], zones: &mut [ReadZone]) -> Result<(), ReadFault
         let linked = linked.filter(|to| to.count() == on.count());
         match linked {
             Some(to) => {
-                let ends = [on, to].map(|segment| segment.point(&zones[segment.block].grid, 0, 0));
-                let apart = distance(ends[0], ends[1]) > SAME * farthest(zones);
-                let named = |name| Patch::named(name, Some(SideKind::Periodic));
-                tie(zones, [on, to], apart.then(|| PERIOD.map(named)));
+                let expected = "a second face whose nodes are all one vector apart from the first";
+                let by = Tie::of([on, to], zones).ok_or_else(|| fault(line, expected))?;
+                tie(zones, [on, to], by);
             }
             None if one_to_one => return Err(fault(line, "a second face of as many nodes")),
             None => zones[on.block].mark(on, Meets::Patch(patch(name))),

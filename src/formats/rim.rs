@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use super::block::{Block, ReadFault};
-use crate::grid::boundary::{Meets, Patch, Range, Segment, Side, SideKind};
+use crate::grid::boundary::{Meets, PERIOD, Patch, Range, Segment, Side, SideKind};
+use crate::grid::vector::{difference, distance};
 use crate::grid::{Grid, Outside};
 
 /// Tells which segment an edge of a side meets, with its two nodes in the order of the other side. It is none where the
@@ -276,20 +277,51 @@ pub(super) fn join(zones: &mut [ReadZone]) {
         if a_rises != b_rises {
             b.nodes.reverse();
         }
-        tie(zones, [a, b], None);
+        tie(zones, [a, b], Tie::Link);
     }
 }
 
-/// Links two segments that have the same points, or makes them these ends of a period.
-pub(super) fn tie(zones: &mut [ReadZone], [a, b]: [Segment; 2], ends: Option<[Patch; 2]>) {
+/// Points of two segments that differ by less than this part of the largest coordinate are one.
+const NEAR: f64 = 1e-6;
+
+/// The way in which two segments of as many nodes meet.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Tie {
+    /// They have the same points.
+    Link,
+    /// They are the ends of a period, of these patches.
+    Period([Patch; 2]),
+}
+
+impl Tie {
+    /// The tie of two segments whose points are all one vector apart, the lower end of a period by y, or else by x; none
+    /// where there is no such vector, as after a rotation.
+    pub(super) fn of([on, to]: [Segment; 2], zones: &[ReadZone]) -> Option<Self> {
+        let near = NEAR * farthest(zones);
+        let point = |segment: Segment, k| segment.point(&zones[segment.block].grid, k, 0);
+        let between = |k| difference(point(to, k), point(on, k));
+        let vector @ [x, y] = between(0);
+        let is_one = (0..on.count()).all(|k| distance(vector, between(k)) <= near);
+        let [lower, upper] = PERIOD;
+        let ends = if (y, x) > (0.0, 0.0) { [lower, upper] } else { [upper, lower] };
+        let ends = ends.map(|name| Patch::named(name, Some(SideKind::Periodic)));
+        is_one.then_some(if x.hypot(y) > near { Self::Period(ends) } else { Self::Link })
+    }
+}
+
+/// Ties two segments.
+pub(super) fn tie(zones: &mut [ReadZone], [a, b]: [Segment; 2], by: Tie) {
     for (end, (on, to)) in [(a, b), (b, a)].into_iter().enumerate() {
-        let meets = ends.map_or(Meets::Link(to), |ends| Meets::Partner(ends[end], to));
+        let meets = match by {
+            Tie::Link => Meets::Link(to),
+            Tie::Period(ends) => Meets::Partner(ends[end], to),
+        };
         zones[on.block].mark(on, meets);
     }
 }
 
 /// The largest coordinate.
-pub(super) fn farthest(zones: &[ReadZone]) -> f64 {
+fn farthest(zones: &[ReadZone]) -> f64 {
     let all = zones.iter().flat_map(|zone| zone.grid.x.iter().chain(&zone.grid.y));
     all.fold(0.0, |most: f64, c| most.max(c.abs()))
 }

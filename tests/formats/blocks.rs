@@ -518,6 +518,49 @@ fn blocks_keep_patches_and_links_through_cgns_and_plot3d() {
     assert!(["inlet", "airfoil", "frontAndBack"].iter().all(|name| list.contains(name)), "{list}");
 }
 
+/// A channel of 2 × 2 cells whose ends in x are a period apart, which its map alone tells.
+#[test]
+fn a_period_along_x_is_kept_by_every_format_that_has_periods() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "1\n3 3 1\n0 1 2 0 1 2 0 1 2 3*0 3*1 3*2 9*0\n";
+    let map = "1\n1 3 3 1\nVISCOUS 1 5 1 1 1 3\nVISCOUS 1 6 1 1 1 3\nONE_TO_ONE 1 3 1 3 1 1 1 4 1 3 1 1 FALSE\n";
+    let read =
+        |map: &str| contents_from_bytes(Path::new("a.p3d"), text.as_bytes(), Some(map.as_bytes()));
+    let contents = read(map).unwrap();
+    let partners = |grid: &Grid| {
+        let of = |range: Range| Some((range.on.side, range.partner()?.side));
+        grid.boundary().into_iter().filter_map(of).collect::<Vec<_>>()
+    };
+    assert_eq!(partners(&contents.grids[0]).len(), 2, "{contents:?}");
+    // The lower end is the one of smaller x, whichever face comes first; a face that runs backwards is no other end.
+    let second_first = map.replace("1 3 1 3 1 1 1 4 1 3 1 1", "1 4 1 3 1 1 1 3 1 3 1 1");
+    assert_eq!(read(&second_first).unwrap().grids, contents.grids);
+    let said = refusal(read(&map.replace("1 4 1 3", "1 4 3 1")), "move it away");
+    assert!(said.contains("whose nodes are all one vector apart"), "{said}");
+
+    for (format, name) in [("cgns", "a.cgns"), ("plot3d", "b.p3d")] {
+        let path = folder.path().join(name);
+        Format::named(format).unwrap().convert(&path, &contents.data(), false).unwrap();
+        let again = formats::contents(&path).unwrap();
+
+        assert_eq!(partners(&again.grids[0]), partners(&contents.grids[0]), "{name}");
+    }
+    let foam = Format::named("openfoam").unwrap();
+    let text = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    foam.convert(&folder.path().join("case"), &contents.data(), false).unwrap();
+    let list = text("case/constant/polyMesh/boundary");
+    assert_eq!(list.matches("type cyclic;").count(), 2, "{list}");
+    assert!(list.contains("separationVector (2e0 0e0 0)"), "{list}");
+    assert_eq!(text("case/0/p").matches("type cyclic;").count(), 2);
+
+    // The reader leaves out which sides are partners: the fields are those of the patches, again.
+    let alone = formats::contents(&folder.path().join("case")).unwrap();
+    foam.convert(&folder.path().join("alone"), &alone.data(), false).unwrap();
+    for name in ["alone/constant/polyMesh/boundary", "alone/0/p", "alone/0/U"] {
+        assert!(!text(name).contains("cyclic"), "{name}");
+    }
+}
+
 #[test]
 fn a_map_that_does_not_fit_is_refused_with_its_line() {
     let (bytes, map) = mapped();

@@ -6,9 +6,8 @@ use hdf5_pure::{Dataset, Error, File, Group};
 
 use crate::files::contents::unpacked_limit;
 use crate::formats::block::{Block, ReadFault, check_memory};
-use crate::formats::rim::{Condition, ReadZone, condition_of, tie};
-use crate::grid::boundary::{Meets, PERIOD, Patch, Segment, Side, SideKind};
-use crate::grid::vector::{difference, distance};
+use crate::formats::rim::{Condition, ReadZone, Tie, condition_of, tie};
+use crate::grid::boundary::{Meets, Patch, Segment, Side, SideKind};
 
 /// Name of the dataset with the contents of a node.
 const DATA: &str = " data";
@@ -74,8 +73,8 @@ pub(super) fn parse(bytes: &[u8], notes: &mut Vec<String>) -> Result<Vec<ReadZon
                 }
                 if labelled(&link, "GridConnectivityProperty_t")?.is_empty() {
                     zones[place].mark(on, Meets::Link(to));
-                } else if let Some(ends) = ends(on, to, &zones) {
-                    tie(&mut zones, [on, to], Some(ends));
+                } else if let Some(by @ Tie::Period(_)) = Tie::of([on, to], &zones) {
+                    tie(&mut zones, [on, to], by);
                 } else {
                     // Its points are not those of the other side, so that it cannot be welded.
                     let patch = Patch::named(&name, Some(SideKind::FarField));
@@ -89,23 +88,6 @@ pub(super) fn parse(bytes: &[u8], notes: &mut Vec<String>) -> Result<Vec<ReadZon
         }
     }
     Ok(zones)
-}
-
-/// Points of a period that are as far apart to this part of it are one vector apart.
-const SAME: f64 = 1e-6;
-
-/// The patches of two segments whose points are one vector apart, the lower end of a period and the upper one by y, or else by
-/// x; none where they are not, as after a rotation.
-fn ends(on: Segment, to: Segment, zones: &[ReadZone]) -> Option<[Patch; 2]> {
-    let point = |segment: Segment, k| segment.point(&zones[segment.block].grid, k, 0);
-    let [x, y] = difference(point(to, 0), point(on, 0));
-    let largest =
-        point(to, 0).into_iter().chain([x, y]).fold(0.0, |most: f64, c| most.max(c.abs()));
-    let is_one = |k| distance([x, y], difference(point(to, k), point(on, k))) <= SAME * largest;
-    let ([lower, upper], far) = (PERIOD, x.hypot(y) > SAME * largest);
-    let ends = if (y, x) > (0.0, 0.0) { [lower, upper] } else { [upper, lower] };
-    let ends = ends.map(|name| Patch::named(name, Some(SideKind::Periodic)));
-    (far && (0..on.count()).all(is_one)).then_some(ends)
 }
 
 fn block(name: &str, zone: &Group, file: usize) -> Result<Block, ReadFault> {

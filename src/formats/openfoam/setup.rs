@@ -15,7 +15,7 @@ use crate::files::IoError;
 use crate::files::atomic::{self, Writer};
 use crate::formats::data::{ForceReference, MeshData, Parts, Sides, Span, layers};
 use crate::grid::Grid;
-use crate::grid::boundary::{SideKind, period};
+use crate::grid::boundary::{Patch, SideKind, period};
 use crate::grid::vector::{angle, difference, distance};
 
 /// The script that solves the case.
@@ -148,6 +148,7 @@ fn fields(mesh: &MeshData<'_>, viscosity: f64) -> impl Iterator<Item = (&'static
     let kinds = mesh.sides().unwrap_or_else(|| vec![("farfield", SideKind::FarField)]);
     let [nu_tilda, nut] = [3.0 * viscosity, FREE_RATIO * viscosity].map(|nu| nu.to_string());
     let inviscid = viscosity == 0.0;
+    let ends = period(&mesh.blocks()).map(|(ends, _)| ends.map(Patch::name));
     let transported = |far: &str, value: &str, wall: &str| {
         [
             format!("type {far}; freestreamValue uniform {value};"),
@@ -176,16 +177,16 @@ fn fields(mesh: &MeshData<'_>, viscosity: f64) -> impl Iterator<Item = (&'static
         ),
     ];
     fields.into_iter().flat_map(move |([on_walls, outside], [far, inlet, outlet, wall])| {
-        let of = |kind: &SideKind| match kind {
-            SideKind::FarField => far.as_str(),
+        let of = |name: &str, kind: &SideKind| match kind {
+            _ if ends.is_some_and(|ends| ends.contains(&name)) => "type cyclic;",
+            SideKind::FarField | SideKind::Periodic => &far,
             SideKind::Inlet => &inlet,
             SideKind::Outlet => &outlet,
             SideKind::Slip => "type slip;",
             SideKind::Symmetry => "type symmetryPlane;",
             SideKind::Wall => &wall,
-            SideKind::Periodic => "type cyclic;",
         };
-        let lines = kinds.iter().map(|(name, kind)| format!("{name} {{ {} }}", of(kind)));
+        let lines = kinds.iter().map(|(name, kind)| format!("{name} {{ {} }}", of(name, kind)));
         let entries = lines.collect::<Vec<_>>().join("\n    ");
         [(on_walls, wall), (outside, entries)]
     })
