@@ -561,6 +561,20 @@ fn a_period_along_x_is_kept_by_every_format_that_has_periods() {
     }
 }
 
+/// Names of several walls are a regular expression in the fields.
+#[test]
+fn a_plus_sign_in_the_name_of_a_wall_is_a_letter_of_openfoam() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "NDIME= 2\nNELEM= 1\n9 0 1 2 3\nNPOIN= 4\n0 0\n1 0\n1 1\n0 1\nNMARK= 2\n\
+                MARKER_TAG= wall+1\nMARKER_ELEMS= 1\n3 0 1\nMARKER_TAG= wall_2\nMARKER_ELEMS= 1\n3 2 3\n";
+    let contents = su2_mesh(text).unwrap();
+
+    Format::named("openfoam").unwrap().convert(folder.path(), &contents.data(), false).unwrap();
+
+    let velocity = fs::read_to_string(folder.path().join("0/U")).unwrap();
+    assert!(velocity.contains("\"(wall[+]1|wall_2)\" { type slip; }"), "{velocity}");
+}
+
 #[test]
 fn a_map_that_does_not_fit_is_refused_with_its_line() {
     let (bytes, map) = mapped();

@@ -109,9 +109,11 @@ pub(super) fn choices(mesh: &MeshData<'_>) -> Vec<(&'static str, String)> {
             length * span
         )
     };
-    // A pattern that no patch has, where there is no wall.
-    let pattern =
-        if names.is_empty() { "none".to_owned() } else { format!("\"({})\"", names.join("|")) };
+    // A pattern that no patch has, where there is no wall. In a pattern a plus sign is no letter.
+    let pattern = match names.join("|").replace('+', "[+]") {
+        none if none.is_empty() => "none".to_owned(),
+        names => format!("\"({names})\""),
+    };
     let overset = mesh.parts() == Parts::Overset;
     let coefficients = if overset {
         let each: String = names.iter().map(|name| forces(name, name)).collect();
@@ -146,9 +148,9 @@ pub(super) fn choices(mesh: &MeshData<'_>) -> Vec<(&'static str, String)> {
 /// The condition on walls in each field, and the entries of the far field or of the sides of a box.
 fn fields(mesh: &MeshData<'_>, viscosity: f64) -> impl Iterator<Item = (&'static str, String)> {
     let kinds = mesh.sides().unwrap_or_else(|| vec![("farfield", SideKind::FarField)]);
+    let ends = period(&mesh.blocks()).map(|(ends, _)| ends.map(Patch::name));
     let [nu_tilda, nut] = [3.0 * viscosity, FREE_RATIO * viscosity].map(|nu| nu.to_string());
     let inviscid = viscosity == 0.0;
-    let ends = period(&mesh.blocks()).map(|(ends, _)| ends.map(Patch::name));
     let transported = |far: &str, value: &str, wall: &str| {
         [
             format!("type {far}; freestreamValue uniform {value};"),
