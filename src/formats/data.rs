@@ -359,12 +359,18 @@ pub(super) fn planes(span: Option<Span>) -> impl Iterator<Item = f64> {
     (0..count(span)).map(move |k| span.map_or(0.0, |span| span.z(k)))
 }
 
-/// Names of the patches at the ends of the span; they are one where that has no other plane of symmetry.
-pub(super) fn ends(span: Option<Span>, topology: Topology) -> &'static [&'static str] {
-    let plane_is_symmetry = topology.half().is_some();
+/// The name of the patch at the ends of the span, and those of two.
+const SYMMETRY: &[&str] = &["symmetry"];
+const BACK_AND_FRONT: &[&str] = &["back", "front"];
+
+/// Names of the patches at the ends of the span of these blocks; they are one where no other patch has that name, as the plane
+/// of half a grid does.
+pub(super) fn ends(span: Option<Span>, grids: &[&Grid]) -> &'static [&'static str] {
+    let patches = || grids.iter().flat_map(|grid| grid.boundary()).filter_map(|on| on.patch());
+    let is_taken = || patches().any(|patch| SYMMETRY.contains(&patch.name()));
     match span {
         None => &[],
-        Some(span) if span.sides == Sides::Symmetry && !plane_is_symmetry => &["symmetry"],
-        Some(_) => &["back", "front"],
+        Some(span) if span.sides == Sides::Symmetry && !is_taken() => SYMMETRY,
+        Some(_) => BACK_AND_FRONT,
     }
 }

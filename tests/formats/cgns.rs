@@ -5,7 +5,7 @@
 use std::collections::{HashMap, HashSet};
 
 use gridgen::formats::{MeshData, Sides, Span, cgns};
-use gridgen::grid::boundary::{Meets, Outside, Patch, Range, Segment, Side};
+use gridgen::grid::boundary::{Meets, Outside, Patch, Range, Segment, Side, SideKind};
 use gridgen::grid::{Grid, Topology};
 use hdf5_pure::{AttrValue, File, Group};
 use support::grids::{half_grid, joukowski_grid, parabolic_grid};
@@ -236,6 +236,32 @@ fn pieces_of_long_names_have_names_of_their_own() {
         let family = boundaries.group(&format!("{piece}/FamilyName")).unwrap();
         assert_eq!(characters(&family), name(k));
     }
+}
+
+/// Names of families and of the zone are given once, whatever the patches of a file are called.
+#[test]
+fn ends_of_the_span_have_names_that_no_patch_has() {
+    let mut grid = joukowski_grid(41, 23, 0.2);
+    let whole = |side, name, kind| Range {
+        on: Segment { block: 0, side, nodes: [0, 40] },
+        meets: Meets::Patch(Patch::named(name, kind)),
+    };
+    let ranges =
+        [whole(Side::Below, "wing", None), whole(Side::Above, "symmetry", Some(SideKind::Slip))];
+    grid.outside = Some(Outside::of_ranges(ranges.to_vec()));
+
+    let file = written(&grid, Some(SYMMETRY));
+
+    let base = file.root().group("Base").unwrap();
+    let mut families = base.groups().unwrap();
+    families.retain(|name| base.group(&format!("{name}/FamilyBC")).is_ok());
+    families.sort();
+    assert_eq!(families, ["back", "front", "symmetry", "wing"]);
+    let condition = |name: &str| characters(&base.group(&format!("{name}/FamilyBC")).unwrap());
+    assert_eq!(["symmetry", "front"].map(condition), ["BCWallInviscid", "BCSymmetryPlane"]);
+    let mut boundaries = zone(&file).group("ZoneBC").unwrap().groups().unwrap();
+    boundaries.sort();
+    assert_eq!(boundaries, families);
 }
 
 #[test]

@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 
 use gridgen::formats::{ForceReference, Format, MeshData, Sides, Span, su2};
+use gridgen::grid::boundary::{Meets, Outside, PERIOD, Patch, Range, Segment, Side, SideKind};
 use gridgen::grid::{Grid, Topology};
-use support::grids::{half_grid, joukowski_grid, polar_grid};
+use support::grids::{grid_from, half_grid, joukowski_grid, polar_grid};
 
 /// A value that an option takes.
 enum Takes {
@@ -15,7 +16,7 @@ enum Takes {
     Numbers(usize, usize),
     /// Names of markers, each followed by this many numbers.
     Markers(usize),
-    /// The marker, its donor, and three vectors.
+    /// Pairs of a marker and its donor, each followed by three vectors.
     Periodic,
     /// Words of this list within parentheses.
     Words(&'static [&'static str]),
@@ -77,7 +78,7 @@ fn number(text: &str) -> Option<f64> {
 fn assert_allowed(key: &str, values: &[&str]) {
     let takes = OPTIONS.iter().find(|(names, _)| names.split(' ').any(|name| name == key));
     let (_, takes) = takes.unwrap_or_else(|| panic!("{key} is not an option"));
-    let is_name = |name: &&str| name.chars().all(|c| c.is_ascii_lowercase());
+    let is_name = |name: &&str| name.chars().all(|c| c.is_ascii_lowercase() || c == '_');
     let allowed = match takes {
         Word(words) => values.len() == 1 && words.contains(&values[0]),
         Words(words) => values.iter().all(|value| words.contains(value)),
@@ -89,7 +90,11 @@ fn assert_allowed(key: &str, values: &[&str]) {
                 && chunk.len() == 1 + numbers
                 && chunk[1..].iter().all(|v| number(v).is_some())
         }),
-        Periodic => values.len() == 11 && values[..2].iter().all(is_name),
+        Periodic => values.chunks(11).all(|pair| {
+            pair.len() == 11
+                && pair[..2].iter().all(is_name)
+                && pair[2..].iter().all(|v| number(v).is_some())
+        }),
         File => ["mesh.su2", "mesh.failed.su2"].contains(&values[0]) && values.len() == 1,
     };
     assert!(allowed, "{key}= {values:?}");
@@ -110,11 +115,32 @@ fn markers(grid: &Grid, span: Option<Span>) -> Vec<String> {
     text.lines().filter_map(|line| line.strip_prefix("MARKER_TAG= ")).map(str::to_owned).collect()
 }
 
+/// A channel between a wall and a plane of symmetry, its ends a period apart.
+fn channel() -> Grid {
+    let grid = grid_from(9, 5, |i, j| [0.25 * i as f64, 0.5 * j as f64]);
+    let segment = |side, last| Segment { block: 0, side, nodes: [0, last] };
+    let [first, last] = [Side::Before, Side::Behind].map(|side| segment(side, 4));
+    let end = |on, k: usize, to| {
+        let patch = Patch::named(PERIOD[k], Some(SideKind::Periodic));
+        Range { on, meets: Meets::Partner(patch, to) }
+    };
+    let along = |side, patch| Range { on: segment(side, 8), meets: Meets::Patch(patch) };
+    let symmetry = Patch::named("symmetry", Some(SideKind::Symmetry));
+    let ranges = vec![
+        end(first, 0, last),
+        end(last, 1, first),
+        along(Side::Below, Patch::Wall),
+        along(Side::Above, symmetry),
+    ];
+    let outside = Some(Outside::of_ranges(ranges));
+    Grid { topology: Topology::Rectangle, outside, ..grid }
+}
+
 #[test]
 fn options_are_those_of_su2_and_each_marker_has_one_condition() {
     let c_grid = Grid { topology: Topology::C { wake: 4 }, ..polar_grid(33, 9, 0.01, 1.2) };
     let span = |sides| Some(Span { length: 0.7, cells: 2, sides });
-    for grid in [joukowski_grid(33, 9, 0.0), c_grid, half_grid(17, 9)] {
+    for grid in [joukowski_grid(33, 9, 0.0), c_grid, half_grid(17, 9), channel()] {
         for span in [None, span(Sides::Symmetry), span(Sides::Periodic)] {
             for reynolds in [None, Some(6e6)] {
                 let mut mesh = MeshData { span, ..MeshData::from(&grid) };
@@ -135,6 +161,7 @@ fn options_are_those_of_su2_and_each_marker_has_one_condition() {
                 bounded.sort_unstable();
                 let mut expected = markers(&grid, span);
                 expected.sort();
+                assert!(expected.array_windows().all(|[a, b]| a != b), "{expected:?}");
                 assert_eq!(bounded, expected, "{text}");
                 let viscous = reynolds.is_some();
                 assert_eq!(options["SOLVER"], [if viscous { "RANS" } else { "EULER" }]);

@@ -10,7 +10,7 @@ use std::io;
 
 use self::hdf5::{Array, Fill, Node, Number};
 use super::data::{Parts, given};
-use super::data::{Sides, Span, count};
+use super::data::{Sides, Span, count, ends};
 use super::format::{FileContents, Format, Holds, MeshFile};
 use super::rim::Reader;
 use crate::files::{ByteSink, pieces};
@@ -51,9 +51,6 @@ const FAR_FIELD: (&str, &str) = ("farfield", "BCFarfield");
 const SYMMETRY: (&str, &str) = ("symmetry", "BCSymmetryPlane");
 /// The outer boundary of a zone that takes its values from others.
 const OVERSET: (&str, &str) = ("overset", "UserDefined");
-/// The sides of half an extruded grid, whose plane has that name already.
-const BACK: (&str, &str) = ("back", "BCSymmetryPlane");
-const FRONT: (&str, &str) = ("front", "BCSymmetryPlane");
 
 /// Writes structured zones, two-dimensional or extruded. Coordinates are streamed.
 ///
@@ -72,11 +69,12 @@ const FRONT: (&str, &str) = ("front", "BCSymmetryPlane");
 pub fn write_to(out: &mut ByteSink<'_>, zones: &[Zone<'_>], span: Option<Span>) -> io::Result<()> {
     let several = Parts::of_zones(zones) == Parts::Overset;
     let span = span.or(several.then_some(Span::ONE));
+    let grids: Vec<&Grid> = zones.iter().map(|zone| zone.grid).collect();
+    let ends = ends(span.filter(|span| span.sides == Sides::Symmetry), &grids);
     let blocks: Vec<Block<'_>> =
-        zones.iter().map(|zone| Block::new(*zone, span, several)).collect();
+        zones.iter().map(|zone| Block::new(*zone, span, several, ends)).collect();
     let mut below: Vec<Node<'_>> = blocks.iter().map(|block| block.node(&blocks)).collect();
     let mut given = given(zones);
-    let grids: Vec<&Grid> = zones.iter().map(|zone| zone.grid).collect();
     // Ends of a period are connections.
     given.retain(|patch| period(&grids).is_none_or(|(ends, _)| !ends.contains(patch)));
     if given.is_empty() {
@@ -93,15 +91,10 @@ pub fn write_to(out: &mut ByteSink<'_>, zones: &[Zone<'_>], span: Option<Span>) 
         below.extend(sides.into_iter().map(|(name, kind)| family((name, condition(Some(kind))))));
     }
     below.extend(given.iter().map(|patch| family(of_patch(patch))));
-    let named = |name: &str| given.iter().any(|patch| patch.name() == name);
-    let half = given.is_empty() && zones.iter().any(|zone| zone.grid.topology.half().is_some());
-    let symmetric = span.is_some_and(|span| span.sides == Sides::Symmetry);
-    if (half || symmetric) && !named(SYMMETRY.0) {
+    if given.is_empty() && zones.iter().any(|zone| zone.grid.topology.half().is_some()) {
         below.push(family(SYMMETRY));
     }
-    if half && symmetric {
-        below.extend([BACK, FRONT].map(family));
-    }
+    below.extend(ends.iter().map(|end| family((end, SYMMETRY.1))));
     let dimensions = if span.is_some() { 3 } else { 2 };
     let class = Node::new("DataClass", "DataClass_t").text("NormalizedByUnknownDimensional");
     let base = Node::new("Base", "CGNSBase_t").integers(vec![2], &[dimensions; 2]);
@@ -162,13 +155,21 @@ struct Block<'a> {
     span: Option<Span>,
     /// Whether it is one of an overset mesh.
     overset: bool,
+    /// Names of the planes of symmetry at the ends of the span.
+    ends: &'static [&'static str],
     /// Points in i, j and k.
     size: [i32; 3],
 }
 
 impl<'a> Block<'a> {
-    fn new(zone: Zone<'a>, span: Option<Span>, overset: bool) -> Self {
-        Self { zone, span, overset, size: [zone.grid.ni, zone.grid.nj, count(span)].map(index) }
+    fn new(
+        zone: Zone<'a>,
+        span: Option<Span>,
+        overset: bool,
+        ends: &'static [&'static str],
+    ) -> Self {
+        let size = [zone.grid.ni, zone.grid.nj, count(span)].map(index);
+        Self { zone, span, overset, ends, size }
     }
 
     fn name(&self) -> String {
@@ -299,15 +300,15 @@ impl<'a> Block<'a> {
             Some(boundary(&name, family, self.part(*on)))
         };
         let mut boundaries: Vec<Node<'a>> = ranges.iter().filter_map(patch).collect();
-        if self.span.is_some_and(|span| span.sides == Sides::Symmetry) {
-            let sides = match self.zone.grid.topology.half() {
-                _ if self.is_given() => [("span_first", SYMMETRY), ("span_last", SYMMETRY)],
-                Some(_) => [("back", BACK), ("front", FRONT)],
-                None => [("symmetry_first", SYMMETRY), ("symmetry_last", SYMMETRY)],
-            };
-            for ((name, family), k) in sides.into_iter().zip([1, self.size[2]]) {
-                boundaries.push(boundary(name, family, self.points(2, k)));
+        let ends = match *self.ends {
+            [end] => {
+                let name = if self.is_given() { "span" } else { end };
+                ["_first", "_last"].map(|place| ([name, place].concat(), end)).to_vec()
             }
+            _ => self.ends.iter().map(|end| ((*end).to_owned(), *end)).collect(),
+        };
+        for ((name, end), k) in ends.into_iter().zip([1, self.size[2]]) {
+            boundaries.push(boundary(&name, (end, SYMMETRY.1), self.points(2, k)));
         }
         boundaries
     }

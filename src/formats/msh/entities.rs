@@ -111,7 +111,7 @@ impl<'a> Model<'a> {
         let nodes = (0..plane.nodes).filter(|&node| is_inner[node]).collect();
         let group = Some("fluid");
         pieces.push(PlanePiece { dimension: 2, group, nodes, ..PlanePiece::default() });
-        let ends = ends(span, grids[0].topology);
+        let ends = ends(span, grids);
         Self { plane, span, order, pieces, ends }
     }
 

@@ -39,9 +39,7 @@ const MESH: MeshFile = MeshFile {
 pub(super) const SETUP: MeshFile = MeshFile {
     names: ["su2.cfg", "su2.failed.cfg"],
     least_bytes: 0,
-    contents: FileContents::File(|out, m| {
-        write_setup(out, m, MESH.name(m.good), ends(m.span, m.grid().topology))
-    }),
+    contents: FileContents::File(|out, m| write_setup(out, m, MESH.name(m.good))),
     ..MESH
 };
 
@@ -90,7 +88,7 @@ pub fn write_to(out: &mut ByteSink<'_>, grids: &[&Grid], span: Option<Span>) -> 
         })?;
     }
     let rims = mesh.rims();
-    let ends = ends(span, grids[0].topology);
+    let ends = ends(span, grids);
     writeln!(out, "NMARK= {}", rims.len() + ends.len())?;
     for (patch, sides) in &rims {
         let (count, tag) = (sides.len(), patch.name());
@@ -228,13 +226,9 @@ const MACH: f64 = 0.15;
 const TEMPERATURE: f64 = 288.15;
 const PRESSURE: f64 = 101_325.0;
 
-/// Writes the set-up for the mesh in `file`, which has the markers `ends` at the ends of its span.
-fn write_setup(
-    out: &mut ByteSink<'_>,
-    mesh: &MeshData<'_>,
-    file: &str,
-    ends: &[&str],
-) -> io::Result<()> {
+/// Writes the set-up for the mesh in `file`.
+fn write_setup(out: &mut ByteSink<'_>, mesh: &MeshData<'_>, file: &str) -> io::Result<()> {
+    let ends = ends(mesh.span, &mesh.blocks());
     let ForceReference { length, centre: [x, y] } = mesh.reference();
     let span = mesh.span.map_or(1.0, |span| span.length);
     let sides = mesh.sides();
@@ -265,16 +259,19 @@ fn write_setup(
     };
     let half = mesh.grid().topology.half().is_some();
     let mut planes = if half { vec!["symmetry"] } else { Vec::new() };
+    // A key stands once: both periods are in one list.
+    let mut periods = Vec::new();
     if mesh.span.is_some_and(|span| span.sides == Sides::Periodic) {
         let zeros = ["0.0"; 8].join(", ");
-        add("MARKER_PERIODIC", format!("{}, {zeros}, {span}", ends.join(", ")));
+        periods.push(format!("{}, {zeros}, {span}", ends.join(", ")));
     } else {
         planes.extend(ends);
     }
     if let Some(([lower, upper], [x, y])) = period(&mesh.blocks()) {
         let (ends, zeros) = ([lower.name(), upper.name()].join(", "), ["0.0"; 6].join(", "));
-        add("MARKER_PERIODIC", format!("{ends}, {zeros}, {x}, {y}, 0.0"));
+        periods.push(format!("{ends}, {zeros}, {x}, {y}, 0.0"));
     }
+    add("MARKER_PERIODIC", periods.join(", "));
     planes.extend(of(&[SideKind::Slip, SideKind::Symmetry]));
     add("MARKER_SYM", planes.join(", "));
     let far = if sides.is_none() { vec!["farfield"] } else { of(&[SideKind::FarField]) };
