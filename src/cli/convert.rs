@@ -132,7 +132,8 @@ impl ConvertArguments {
             self.to.map_or_else(|| format_of(&self.output, ", or choose one with --to"), Ok)?;
         let contents = formats::contents(&self.mesh)?;
         let map = format.beside(&self.output);
-        check_apart([Some(&*self.output), map.as_deref()], [Some(&*self.mesh)])?;
+        let read = formats::map_of(&self.mesh);
+        check_apart([Some(&*self.output), map.as_deref()], [Some(&*self.mesh), read.as_deref()])?;
         let files = self.layout.write(format, &self.output, contents.data(), terminal)?;
         let grids = &contents.grids;
         let sizes: Vec<_> = grids.iter().map(|grid| format!("{} x {}", grid.ni, grid.nj)).collect();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::case::SolverOptions;
-use gridgen::formats::{Format, Mesh, MeshData, npy, points};
+use gridgen::formats::{self, Format, Mesh, MeshData, npy, points};
 use gridgen::generate::{Machine, open_reference};
 use gridgen::grid::Grid;
 use gridgen::internals::atomic::check_apart;
@@ -80,7 +80,8 @@ impl MoveArguments {
         }
         let map = mesh_file.zip(format).and_then(|(path, format)| format.beside(path));
         let inputs = [&self.to, &self.adjoint, &self.derivative].map(Option::as_deref);
-        let inputs = inputs.into_iter().chain([Some(&*self.reference)]);
+        let read = formats::map_of(&self.reference);
+        let inputs = inputs.into_iter().chain([Some(&*self.reference), read.as_deref()]);
         check_apart([self.output.as_deref(), map.as_deref(), self.wall.as_deref()], inputs)?;
         let wall = self.to.as_deref().map(points::read).transpose()?;
         let reference = open_reference(&self.reference, &options)?;

@@ -61,7 +61,8 @@ impl SmoothArguments {
     pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, CommandFailure> {
         let format = format_of(&self.output, "")?;
         let map = format.beside(&self.output);
-        check_apart([Some(&*self.output), map.as_deref()], [Some(&*self.mesh)])?;
+        let read = formats::map_of(&self.mesh);
+        check_apart([Some(&*self.output), map.as_deref()], [Some(&*self.mesh), read.as_deref()])?;
         let options = SolverOptions::new(&self.set)?;
         let mesh = formats::mesh(&self.mesh)?;
         let (walls, slide) = (self.walls.clone(), self.slide.clone());

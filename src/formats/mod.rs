@@ -36,7 +36,7 @@ pub use self::read::{Contents, Mesh};
 use self::read::{check_foreign, finished};
 use self::rim::Reader;
 use crate::files::output::FolderRules;
-use crate::files::{IoError, WriteFault};
+use crate::files::{IoError, WriteFault, contents as file_bytes};
 
 /// Memory for a byte of a file, at most: `.su2` cells of ten bytes become four corners and the
 /// nodes that they share.
@@ -149,15 +149,28 @@ pub fn contents(path: &Path) -> Result<Contents, ReadError> {
         return contents_of_case(path, [&points?, &faces?, &boundary?]);
     }
     let bytes = read(path)?;
-    let map = Some(path.with_extension("nmf")).filter(|_| begun(&bytes).is_none());
-    let map = map.filter(|map| map != path && map.is_file());
-    let map = map.map(|map| read(&map)).transpose()?;
+    let map = map_with(path, &bytes).map(|map| read(&map)).transpose()?;
     contents_from_bytes(path, &bytes, map.as_deref())
 }
 
+/// The neutral map that [`contents`] reads with the file at a path, if there is one.
+pub fn map_of(path: &Path) -> Option<PathBuf> {
+    let head = path.is_file().then(|| file_bytes::read_short(path, HEAD_BYTES as u64).ok());
+    map_with(path, &head??)
+}
+
+/// The neutral map beside a mesh of Plot3D that has these bytes.
+fn map_with(path: &Path, bytes: &[u8]) -> Option<PathBuf> {
+    let map = path.with_extension("nmf");
+    (begun(bytes).is_none() && map != path && map.is_file()).then_some(map)
+}
+
+/// Bytes by which a format is recognised.
+const HEAD_BYTES: usize = 4096;
+
 /// The reader of files that begin like these bytes: of a format other than Plot3D.
 fn begun(bytes: &[u8]) -> Option<&'static Reader> {
-    let head = &bytes[..bytes.len().min(4096)];
+    let head = &bytes[..bytes.len().min(HEAD_BYTES)];
     let own = FORMATS.iter().filter_map(|format| format.reader.as_ref());
     let mut readers = own.chain([&tecplot::READER]);
     readers.find(|reader| reader.begins.is_some_and(|begins| begins(head)))

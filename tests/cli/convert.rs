@@ -156,6 +156,30 @@ fn a_case_beyond_the_labels_of_openfoam_is_refused_before_the_solve() {
 }
 
 #[test]
+fn a_neutral_map_that_is_read_is_not_replaced() {
+    let scratch = meshes();
+    convert(&scratch, MESH, "wing.xyz", "").succeeds();
+    let map = scratch.bytes("wing.nmf");
+
+    for options in ["", "--dimensions 2", "--force"] {
+        convert(&scratch, "wing.xyz", "wing.p3d", options)
+            .fails(2, "cannot write wing.nmf: it is the same file as wing.nmf");
+    }
+    scratch
+        .run("move wing.xyz --wall wall.dat -o wing.p3d")
+        .fails(2, "cannot write wing.nmf: it is the same file as wing.nmf");
+    scratch
+        .run("smooth wing.xyz -o wing.p3d")
+        .fails(2, "cannot write wing.nmf: it is the same file as wing.nmf");
+    assert!(scratch.bytes("wing.nmf") == map && !scratch.path("wing.p3d").exists());
+
+    // A map says nothing of a file in another format.
+    convert(&scratch, "wing.xyz", "wing.vts", "").succeeds();
+    convert(&scratch, "wing.vts", "wing.p3d", "--dimensions 2").succeeds();
+    assert!(!scratch.path("wing.nmf").exists());
+}
+
+#[test]
 fn zones_are_converted_to_each_format() {
     let scratch = Scratch::with(&[("two.dat", &super::quality::TWO)]);
     for name in ["two.cgns", "two.p3d", "two.su2", "two.msh"] {

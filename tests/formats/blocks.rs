@@ -576,6 +576,25 @@ fn a_plus_sign_in_the_name_of_a_wall_is_a_letter_of_openfoam() {
 }
 
 #[test]
+fn the_map_of_a_mesh_goes_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, map) = (folder.path().join("a.p3d"), folder.path().join("a.nmf"));
+    let grid = joukowski_grid(41, 9, 0.2);
+    let write = |dimensions: u8| {
+        let mut mesh = MeshData::from(&grid);
+        mesh.settings.plot3d.dimensions = dimensions;
+        Format::named("plot3d").unwrap().convert(&path, &mesh, false).unwrap().files
+    };
+
+    assert_eq!(write(3), [path.clone(), map.clone()]);
+    assert_eq!(write(2), [&*path]);
+    assert!(!map.exists());
+    fs::write(&map, "mine").unwrap();
+    write(2);
+    assert_eq!(fs::read_to_string(&map).unwrap(), "mine");
+}
+
+#[test]
 fn a_map_that_does_not_fit_is_refused_with_its_line() {
     let (bytes, map) = mapped();
     let texts = [

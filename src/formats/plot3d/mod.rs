@@ -16,7 +16,7 @@ use super::data::{MeshData, Parts, Span};
 use super::format::{Converted, FileContents, Format, Holds, MeshFile};
 use super::nmf;
 use super::rim::Reader;
-use crate::files::atomic::{self, Made, Writer, check_own};
+use crate::files::atomic::{self, Writer, check_own};
 use crate::files::{ByteSink, IoError, pieces};
 use crate::grid::Grid;
 
@@ -86,7 +86,11 @@ fn convert(path: &Path, mesh: &MeshData<'_>, force: bool) -> Result<Converted, I
     let made_map = mapped.then(|| atomic::make(&map, |out| write_map(out, mesh))).transpose()?;
     let made = atomic::make(path, |out| write(out, mesh, dimensions))?;
     // A mesh is never beside the map of another one.
-    made_map.as_ref().map_or(Ok(()), Made::clear)?;
+    match &made_map {
+        Some(made_map) => made_map.clear()?,
+        None if map != path && check_own(&map, nmf::TITLE).is_ok() => atomic::remove(&map)?,
+        None => {}
+    }
     made.place()?;
     let mut files = vec![path.to_path_buf()];
     if let Some(made_map) = made_map {
