@@ -3,6 +3,7 @@
 //! A file becomes one plane grid, oriented as the program's own: i around the body, j from the wall
 //! outward, cells counter-clockwise ([`Mesh`]). Notes report what was turned.
 
+use std::iter;
 use std::path::Path;
 
 use super::block::{ReadError, ReadFault};
@@ -129,8 +130,10 @@ pub(super) fn finished(mut zones: Vec<ReadZone>, mut notes: Vec<String>) -> Cont
     for (number, zone) in (1..).zip(&zones) {
         let name: &str = Name::of(&zone.name).into();
         let name = if zone.name.is_empty() { format!("zone-{number}") } else { name.to_owned() };
-        let taken = names.contains(&name);
-        names.push(if taken { format!("{name}.{number}") } else { name });
+        // Names have at most 32 characters, as in CGNS.
+        let others = (number..).map(|number| format!("{name:.27}.{number}"));
+        let free = iter::once(name.clone()).chain(others).find(|name| !names.contains(name));
+        names.extend(free);
     }
     let grids = bounded(zones);
     let links = quality::interfaces(&grids).len();

@@ -595,6 +595,25 @@ fn the_map_of_a_mesh_goes_with_it() {
 }
 
 #[test]
+fn zones_have_names_of_their_own_that_cgns_can_hold() {
+    let long = "the-flap-of-a-wing-with-a-very-long-name";
+    let names = ["a", "a", "a.2", "a.3", "a", long, long];
+    let zone = |(k, name): (usize, &&str)| {
+        format!("ZONE T=\"{name}\" I=2 J=2\n{k} 0 {} 0 {k} 1 {} 1\n", k + 1, k + 1)
+    };
+    let text: String = names.iter().enumerate().map(zone).collect();
+
+    let contents = tecplot(&["VARIABLES=X Y\n", &text].concat()).unwrap();
+
+    let expected = ["a", "a.2", "a.2.3", "a.3", "a.5", &long[..32], &[&long[..27], ".7"].concat()];
+    assert_eq!(contents.names, expected);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.cgns");
+    Format::named("cgns").unwrap().convert(&path, &contents.data(), false).unwrap();
+    assert_eq!(formats::contents(&path).unwrap().names, contents.names);
+}
+
+#[test]
 fn a_map_that_does_not_fit_is_refused_with_its_line() {
     let (bytes, map) = mapped();
     let texts = [
