@@ -48,7 +48,7 @@ impl Contents {
             let sizes = grids.iter().map(|grid| [grid.ni, grid.nj]).collect();
             ReadError::at(path, ReadFault::Zones(sizes))
         })?;
-        Ok(Mesh { wall: wall_of(&grid), grid, notes: self.notes })
+        Ok(Mesh { wall: WallLine::of_grid(&grid), grid, notes: self.notes })
     }
 
     /// The linked blocks of which the first runs around a body: those of a cascade, or a C-grid and the block behind a base.
@@ -108,7 +108,7 @@ impl From<Grid> for Mesh {
         let around_base = matches!(grid.topology, Topology::Blunt { .. });
         let zone = ReadZone::new("", grid, 2);
         let grid = if around_base { zone.grid } else { orient(zone, &mut notes) };
-        Self { wall: wall_of(&grid), grid, notes }
+        Self { wall: WallLine::of_grid(&grid), grid, notes }
     }
 }
 
@@ -139,13 +139,6 @@ pub(super) fn finished(mut zones: Vec<ReadZone>, mut notes: Vec<String>) -> Cont
     let links = quality::interfaces(&grids).len();
     notes.push(format!("{} zones, interfaces between them: {links}.", grids.len()));
     Contents { names, grids, notes }
-}
-
-/// The wall of a grid of a file: that of its shape, or of a block the part of the line j = 0 that the file calls so.
-fn wall_of(grid: &Grid) -> WallLine {
-    let given = grid.outside.as_ref().filter(|_| grid.topology == Topology::Rectangle);
-    let wall = given.and_then(|outside| WallLine::of_ranges(&outside.given));
-    wall.unwrap_or_else(|| WallLine::of(grid.topology, grid.ni))
 }
 
 /// Points of an interface that are closer than this part of its length may be joined.
@@ -204,7 +197,7 @@ fn orient(zone: ReadZone, notes: &mut Vec<String>) -> Grid {
         }
         grid.outside = Some(outside);
     }
-    let WallLine { from, to, .. } = wall_of(&grid);
+    let WallLine { from, to, .. } = WallLine::of_grid(&grid);
     notes.push(match shape {
         Some(Topology::O(_)) => "An O-grid: its ends in i coincide.".to_owned(),
         Some(Topology::C { .. }) => {

@@ -60,12 +60,15 @@ impl WallLine {
         Self { from, to, closed: matches!(topology, Topology::O(_) | Topology::C { .. }) }
     }
 
-    /// The part of the line j = 0 that ranges call a wall, from its first to its last node.
-    pub fn of_ranges(ranges: &[boundary::Range]) -> Option<Self> {
-        let walls = ranges.iter().filter(|range| range.on.side == Side::Below && range.is_wall());
-        let mut walls = walls.map(|range| range.on.nodes);
-        let [from, to] = walls.next()?;
-        Some(Self { from, to: walls.next_back().map_or(to, |[_, to]| to), closed: false })
+    /// The wall of a grid: that of its shape, or of a block the part of the line j = 0 that its file calls so, from the first
+    /// to the last node of that.
+    pub fn of_grid(grid: &Grid) -> Self {
+        let outside = grid.outside.iter().filter(|_| grid.topology == Topology::Rectangle);
+        let given = outside.flat_map(|outside| &outside.given);
+        let walls = given.filter(|range| range.on.side == Side::Below && range.is_wall());
+        let whole = walls.map(|range| range.on.nodes).reduce(|[from, _], [_, to]| [from, to]);
+        let own = || Self::of(grid.topology, grid.ni);
+        whole.map_or_else(own, |[from, to]| Self { from, to, closed: false })
     }
 
     /// Number of distinct points.

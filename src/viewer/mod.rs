@@ -65,15 +65,15 @@ impl Scene<'_> {
         let note = (stride > 1).then_some(note);
         // Every `stride`-th line, those at the ends of wall and cut, and the first two from the wall.
         let lines = self.zones.iter().map(|(_, grid)| {
-            let (last, wake) = (grid.ni - 1, grid.topology.wake());
-            let i = every(stride, last, &[0, wake, last - wake, last]);
+            let (last, WallLine { from, to, .. }) = (grid.ni - 1, WallLine::of_grid(grid));
+            let i = every(stride, last, &[0, from, to, last]);
             [i, every(stride, grid.nj - 1, &[0, 1, grid.nj - 1])]
         });
         let lines: Vec<[Vec<usize>; 2]> = lines.collect();
         let heads = self.zones.iter().zip(&lines).map(|((name, grid), [is, js])| {
             let topology = grid.topology;
             let place = |i: usize| is.binary_search(&i).unwrap_or_default();
-            let wall = WallLine::of(topology, grid.ni);
+            let wall = WallLine::of_grid(grid);
             // A block beside others, such as the background, has no wall unless it is around a body.
             let walled = self.zones.len() == 1 || !topology.wall(grid.ni).is_empty();
             json!({

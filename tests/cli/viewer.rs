@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use gridgen::grid::boundary::{Meets, Outside, Patch, Range, Segment, Side, SideKind};
 use gridgen::grid::{Grid, Topology};
 use gridgen::viewer::{MOST_NODES, SCRIPT, Scene};
 use serde_json::Value;
@@ -73,4 +74,24 @@ fn a_grid_of_usual_size_is_whole_and_a_large_one_thinned_alike_on_both_sides_of_
     let [from, to]: [usize; 2] = serde_json::from_value(zone["wall"].clone()).unwrap();
     assert_eq!(([i[from], i[to]], [j[0], j[1]]), ([wake, ni - 1 - wake], [0, 1]));
     assert!(head["note"].as_str().unwrap().contains("One of 3 lines"), "{head}");
+}
+
+/// The floor of a channel is a wall from node 50 to 900.
+#[test]
+fn the_wall_of_a_block_is_the_part_that_its_file_calls_so() {
+    let mut grid = Grid::new(Topology::Rectangle, 1025, 1023);
+    let pieces = [([0, 50], "slip"), ([50, 900], "bump"), ([900, 1024], "slip")];
+    let range = |(nodes, name): ([usize; 2], &str)| Range {
+        on: Segment { block: 0, side: Side::Below, nodes },
+        meets: Meets::Patch(Patch::named(name, (name == "slip").then_some(SideKind::Slip))),
+    };
+    grid.outside = Some(Outside::of_ranges(pieces.map(range).to_vec()));
+
+    let (head, _) = head(&packed(&grid));
+
+    let zone = &head["zones"][0];
+    let [wall, lines] = ["wall", "is"].map(|name| zone[name].as_array().unwrap());
+    let line = |k: &Value| lines[k.as_u64().unwrap() as usize].as_u64().unwrap();
+    assert_eq!(wall.iter().map(line).collect::<Vec<_>>(), [50, 900]);
+    assert_eq!(zone["open"], true);
 }
