@@ -14,7 +14,7 @@ use crate::overset::Rigging;
 const MOST_LETTERS: usize = 24;
 
 /// Names that patches and zones of a mesh have already.
-const TAKEN: [&str; 13] = [
+const TAKEN: [&str; 15] = [
     "background",
     "overset",
     "farfield",
@@ -26,6 +26,8 @@ const TAKEN: [&str; 13] = [
     "base",
     "around",
     "behind",
+    "blade",
+    "failed",
     "all",
     "readWallCurvature",
 ];

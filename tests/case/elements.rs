@@ -186,6 +186,8 @@ fn misspelt_keys_and_names_and_places_that_contradict_each_other_are_refused() {
         named("2 flaps"),
         named("Main"),
         named("background"),
+        named("Blade"),
+        named("failed"),
         with("frame = \"file\"\n").replace("chord = 0.3\n", ""),
         with(&RIGGING.replace("overlap = 0.005, ", "")),
         with(&RIGGING.replace("main", "mian")),
@@ -218,6 +220,10 @@ fn misspelt_keys_and_names_and_places_that_contradict_each_other_are_refused() {
     wing.toml:5: element.Main.name = "Main": expected a name that no other element has
     hint: files of elements differ by their names
     wing.toml:5: element.background.name = "background": expected another name
+    hint: patches and zones of a mesh have this one
+    wing.toml:5: element.Blade.name = "Blade": expected another name
+    hint: patches and zones of a mesh have this one
+    wing.toml:5: element.failed.name = "failed": expected another name
     hint: patches and zones of a mesh have this one
     wing.toml:7: element.flap.frame = "file": expected a section of coordinates: geometry.file, points or section
     hint: place other sections by at, or by rigging
