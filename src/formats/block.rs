@@ -231,6 +231,20 @@ pub(super) fn reals(bytes: &[u8], size: usize, big: bool) -> Vec<f64> {
     }
 }
 
+/// The number of a word as Fortran writes it, too: its D is an E, and it leaves out either before three digits.
+pub(super) fn real(word: &[u8]) -> Option<f64> {
+    let of_fortran = |_| {
+        let mut text = word.to_ascii_lowercase();
+        if let Some(at) = text.iter().position(|&byte| byte == b'd') {
+            text[at] = b'e';
+        } else if let Some(at) = text.iter().rposition(|byte| matches!(byte, b'+' | b'-')) {
+            text.insert(at, b'e');
+        }
+        fast_float2::parse(&text)
+    };
+    fast_float2::parse(word).or_else(of_fortran).ok()
+}
+
 /// Whether all planes across an axis have the coordinates of the first, but for one that is constant on
 /// each.
 fn extruded(coordinates: &[Vec<f64>], [ni, nj, nk]: [usize; 3], axis: usize) -> bool {

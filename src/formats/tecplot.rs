@@ -1,7 +1,7 @@
 //! Tecplot files in text, with ordered zones. Source: "Tecplot 360 Data Format Guide", chapter "ASCII Data",
 //! <https://tecplot.azureedge.net/products/360/current/360_data_format_guide.pdf>.
 
-use super::block::{Block, Cursor, ReadFault, check_memory, times};
+use super::block::{Block, Cursor, ReadFault, check_memory, real, times};
 use super::plot3d::{ANY_NUMBERS, NUMBERS_A_BYTE};
 use super::rim::{ReadZone, Reader};
 use crate::diagnostics::excerpt;
@@ -235,9 +235,8 @@ impl ZoneRecord {
                 );
             };
             let (times, value) = word.text.split_once('*').unwrap_or(("1", word.text));
-            let value = fast_float2::parse::<f64, _>(value.replace(['d', 'D'], "e"));
-            match (times.parse::<usize>(), value) {
-                (Ok(times), Ok(value)) if !word.quoted && times <= all - values.len() => {
+            match (times.parse::<usize>(), real(value.as_bytes())) {
+                (Ok(times), Some(value)) if !word.quoted && times <= all - values.len() => {
                     values.extend(std::iter::repeat_n(value, times));
                 }
                 _ => return Err(wrong(word.line, word.text, &expected())),

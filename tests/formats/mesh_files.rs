@@ -51,6 +51,19 @@ fn every_layout_of_plot3d_gives_the_same_grid() {
     }
 }
 
+/// Fortran leaves out the E before an exponent of three digits.
+#[test]
+fn reals_are_read_as_fortran_writes_them() {
+    for text in [
+        "3 3\n0 1 2 0 1 2 0 1 2 0.1-100 0 0 1d0 1 1 2 2 2\n",
+        "VARIABLES=X Y\nZONE I=3 J=3 F=BLOCK\n0 1 2 0 1 2 0 1 2 0.1-100 0 0 1D+0 1 1 2 2 2\n",
+    ] {
+        let grid = read(text).unwrap().grid;
+
+        assert_eq!(grid.y, [1e-101, 0.0, 0.0, 1.0, 1.0, 1.0, 2.0, 2.0, 2.0]);
+    }
+}
+
 #[test]
 fn files_that_are_no_plane_grid_or_fit_twice_with_different_grids_are_refused() {
     for (text, part) in [

@@ -7,6 +7,7 @@ use memchr::memchr;
 use rayon::prelude::*;
 
 use super::error::{LineFault, MatrixMarketFault};
+use crate::formats::block::real;
 use crate::sparse::{Csr, Sorted};
 
 /// The mark that some editors put before a text.
@@ -273,7 +274,7 @@ fn entry(line: &[u8], header: &Header) -> Result<Entry, MatrixMarketFault> {
     }
     let value = match header.field {
         Field::Pattern => Ok(1.0),
-        Field::Real => real(word()?),
+        Field::Real => finite(word()?),
         Field::Integer => integer(word()?),
     };
     if words.next().is_some() {
@@ -291,21 +292,12 @@ fn entry(line: &[u8], header: &Header) -> Result<Entry, MatrixMarketFault> {
     if coordinate && !listed { Err(MatrixMarketFault::Triangle) } else { Ok((row, column, value)) }
 }
 
-/// The finite value of a word. Fortran's D is an E, and it leaves out either before three digits.
-fn real(word: &[u8]) -> Result<f64, MatrixMarketFault> {
-    let value = fast_float2::parse::<f64, _>(word).or_else(|_| {
-        let mut text = word.to_ascii_lowercase();
-        if let Some(at) = text.iter().position(|&byte| byte == b'd') {
-            text[at] = b'e';
-        } else if let Some(at) = text.iter().rposition(|byte| matches!(byte, b'+' | b'-')) {
-            text.insert(at, b'e');
-        }
-        fast_float2::parse::<f64, _>(&text)
-    });
-    match value {
-        Ok(value) if value.is_finite() => Ok(value),
-        Ok(_) => Err(MatrixMarketFault::Value("not finite")),
-        Err(_) => Err(MatrixMarketFault::Value("no number")),
+/// The finite value of a word.
+fn finite(word: &[u8]) -> Result<f64, MatrixMarketFault> {
+    match real(word) {
+        Some(value) if value.is_finite() => Ok(value),
+        Some(_) => Err(MatrixMarketFault::Value("not finite")),
+        None => Err(MatrixMarketFault::Value("no number")),
     }
 }
 
@@ -313,9 +305,9 @@ fn real(word: &[u8]) -> Result<f64, MatrixMarketFault> {
 fn integer(word: &[u8]) -> Result<f64, MatrixMarketFault> {
     let digits = word.strip_prefix(b"-").or(word.strip_prefix(b"+")).unwrap_or(word);
     if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) {
-        return real(word);
+        return finite(word);
     }
-    Err(if real(word).is_ok() {
+    Err(if finite(word).is_ok() {
         MatrixMarketFault::Integer
     } else {
         MatrixMarketFault::Value("no number")

@@ -5,7 +5,7 @@
 //! bytes. Every layout that fits the length exactly and gives finite coordinates is tried; if they
 //! give different grids the file is ambiguous.
 
-use crate::formats::block::{Block, ReadFault, bits, check_memory, reals, times};
+use crate::formats::block::{Block, ReadFault, bits, check_memory, real, reals, times};
 use crate::formats::rim::ReadZone;
 
 /// Most blocks that are counted, and words read from the head of the file: three dimensions of each.
@@ -115,8 +115,7 @@ fn text_fits(bytes: &[u8]) -> Result<Vec<Fit>, ReadFault> {
         let shown = || word.chars().take(30).collect::<String>();
         // Fortran's repeat count stands before a star.
         let (count, number) = word.split_once('*').unwrap_or(("1", word));
-        let value = number.replace(['d', 'D'], "e").parse::<f64>();
-        let (Ok(count), Ok(value)) = (count.parse(), value) else {
+        let (Ok(count), Some(value)) = (count.parse(), real(number.as_bytes())) else {
             return Err(format!("word {place}, `{}`, is not a number", shown()).into());
         };
         total = total.saturating_add(count);
