@@ -152,12 +152,20 @@ fn zones(bytes: &[u8], notes: &mut Vec<String>) -> Result<Vec<ReadZone>, ReadFau
     Ok(zones)
 }
 
-/// The place of a coordinate among the variables.
+/// The place of a coordinate among the variables: its name may have a unit, but is no `y+` nor `z-vorticity`.
 fn place(variables: &[String], axis: &str) -> Option<usize> {
     let is = |name: &String| {
         let name = name.trim().to_ascii_lowercase();
         let rest = name.strip_prefix("coordinate").unwrap_or(&name).strip_prefix(axis);
-        rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric()))
+        let unit = |rest: &str| {
+            let word = rest.trim_start_matches([' ', '_', '-']);
+            let short = word.len() <= 2 && word.len() < rest.len();
+            rest.is_empty()
+                || short
+                || word.starts_with(['[', '(', '/', ','])
+                || word.starts_with("coord")
+        };
+        rest.is_some_and(unit)
     };
     variables.iter().position(is)
 }

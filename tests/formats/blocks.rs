@@ -81,6 +81,23 @@ fn tecplot_text_is_read_in_both_packings() {
     assert_eq!((found.gap, found.kink_deg, found.growth, found.length), (0.0, 0.0, 2.0, 1.0));
 }
 
+#[test]
+fn coordinates_of_tecplot_are_known_among_quantities_of_the_flow() {
+    let zone = "ZONE I=2 J=2 F=BLOCK 7 8 9 9 0 1 0 1 9 8 7 7 0 0 1 1 3 1 4 1";
+    for (x, y) in [("X", "Y"), ("x [m]", "y(ft)"), ("CoordinateX", "y/c"), ("X_m", "Y coordinate")]
+    {
+        let variables =
+            format!("VARIABLES=\"y+\" \"{x}\" \"Y velocity\" \"{y}\" \"z-vorticity\"\n");
+
+        let mesh = one(tecplot(&[&variables, zone].concat()));
+
+        assert_eq!(
+            (mesh.grid.x, mesh.grid.y),
+            (vec![0.0, 1.0, 0.0, 1.0], vec![0.0, 0.0, 1.0, 1.0])
+        );
+    }
+}
+
 /// A grid as text with all digits.
 fn tecplot_of(grid: &Grid) -> String {
     let mut text = format!("variables = x y\nzone i={} j={}\n", grid.ni, grid.nj);
