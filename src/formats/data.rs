@@ -363,8 +363,8 @@ pub(super) fn planes(span: Option<Span>) -> impl Iterator<Item = f64> {
 const SYMMETRY: &[&str] = &["symmetry"];
 const BACK_AND_FRONT: &[&str] = &["back", "front"];
 
-/// Names of the patches at the ends of the span of these blocks; they are one where no other patch has that name, as the plane
-/// of half a grid does.
+/// Names of the patches at the ends of the span of these blocks; they are one where no other patch has that name, as the
+/// plane of half a grid does.
 pub(super) fn ends(span: Option<Span>, grids: &[&Grid]) -> &'static [&'static str] {
     let patches = || grids.iter().flat_map(|grid| grid.boundary()).filter_map(|on| on.patch());
     let is_taken = || patches().any(|patch| SYMMETRY.contains(&patch.name()));

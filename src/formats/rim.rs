@@ -294,8 +294,8 @@ pub(super) enum Tie {
 }
 
 impl Tie {
-    /// The tie of two segments whose points are all one vector apart, the lower end of a period by y, or else by x; none
-    /// where there is no such vector, as after a rotation.
+    /// The tie of two segments whose points are all one vector apart, the lower end of a period by y, or else by x;
+    /// none where there is no such vector, as after a rotation.
     pub(super) fn of([on, to]: [Segment; 2], zones: &[ReadZone]) -> Option<Self> {
         let near = NEAR * farthest(zones);
         let point = |segment: Segment, k| segment.point(&zones[segment.block].grid, k, 0);

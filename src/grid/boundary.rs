@@ -291,8 +291,8 @@ pub fn links(boundary: &[Range]) -> impl Iterator<Item = [Segment; 2]> {
 /// Names of the patches at both ends of a period.
 pub const PERIOD: [&str; 2] = ["periodic_lower", "periodic_upper"];
 
-/// The patches at both ends of a period, the lower one first, and the vector from that to the upper one, which leads upward
-/// or, where it is level, towards larger x.
+/// The patches at both ends of a period, the lower one first, and the vector from that to the upper one, which leads
+/// upward or, where it is level, towards larger x.
 pub fn period(grids: &[&Grid]) -> Option<([Patch; 2], [f64; 2])> {
     let ranges = || grids.iter().flat_map(|grid| grid.boundary());
     ranges().find_map(|range| {

@@ -60,8 +60,8 @@ impl WallLine {
         Self { from, to, closed: matches!(topology, Topology::O(_) | Topology::C { .. }) }
     }
 
-    /// The wall of a grid: that of its shape, or of a block the part of the line j = 0 that its file calls so, from the first
-    /// to the last node of that.
+    /// The wall of a grid: that of its shape, or of a block the part of the line j = 0 that its file calls so, from the
+    /// first to the last node of that.
     pub fn of_grid(grid: &Grid) -> Self {
         let outside = grid.outside.iter().filter(|_| grid.topology == Topology::Rectangle);
         let given = outside.flat_map(|outside| &outside.given);

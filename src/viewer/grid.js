@@ -192,7 +192,7 @@ const gridgenGrid = (() => {
     return Math.sqrt(least);
   }
 
-  /** Whether a wall ends where it does not begin, as that of half a grid or a block does; a base closes that of a C-grid. */
+  /** Whether a wall ends where it does not begin, as that of half a grid or a block; a base closes that of a C-grid. */
   const isOpen = (zone) => zone.topology === "half" || zone.topology === "rectangle";
 
   /** The walls of all zones. */

@@ -203,7 +203,7 @@ struct Groups {
 }
 
 impl Groups {
-    /// Takes the names of all groups from the front. Those of curves are kept: tags are unique within a dimension alone.
+    /// Takes the names of all groups from the front. Those of curves are kept: tags are unique within a dimension.
     fn read_names(&mut self, words: &mut SplitAsciiWhitespace<'_>) -> Result<(), ReadFault> {
         for _ in 0..numbers::<usize>(words, 1)?[0] {
             let head = numbers::<i64>(words, 2)?;
