@@ -23,9 +23,8 @@ mod wake;
 use std::path::PathBuf;
 
 use gridgen::geometry::{
-    Airfoil, AlongWall, BaseCells, BoundaryPoints, CubicSpline, SurfaceSettings, TrailingEdge,
+    Airfoil, AlongWall, BaseCells, CubicSpline, SurfaceSettings, TrailingEdge,
 };
-use support::vectors::{less, turn};
 
 /// Path of a data file of these tests.
 fn data(name: &str) -> PathBuf {
@@ -43,13 +42,6 @@ fn file(bytes: impl AsRef<[u8]>) -> tempfile::NamedTempFile {
 #[track_caller]
 fn assert_noted(notes: &[String], part: &str) {
     assert!(notes.iter().any(|note| note.contains(part)), "`{part}` is not in {notes:?}");
-}
-
-/// Turn at each point of a closed wall, radians; positive to the left.
-fn turns(wall: &BoundaryPoints) -> Vec<f64> {
-    let n = wall.line.len() - 1;
-    let step = |i: usize| less(wall.line[i + 1], wall.line[i]);
-    (0..n).map(|i| turn(step((i + n - 1) % n), step(i))).collect()
 }
 
 /// Largest distance of the `points` from the curve through the section's contour, taken as straight pieces within 1e-7.

@@ -1,7 +1,7 @@
 //! Lines at a constant distance from a wall.
 
 use gridgen::geometry::{GeometryError, OffsetLine, first_crossing};
-use support::vectors::turn;
+use support::vectors::closed_turns;
 use support::walls::distance_from;
 
 /// A unit square with a notch of this width and depth in its upper side.
@@ -17,13 +17,6 @@ fn circle(radius: f64, count: usize) -> Vec<[f64; 2]> {
         [radius * cos, radius * sin]
     };
     (0..=count).map(|k| at(k % count)).collect()
-}
-
-/// Largest angle between one piece of a closed line of points and the next, degrees.
-fn largest_turn(points: &[[f64; 2]]) -> f64 {
-    let n = points.len();
-    let step = |k: usize| [0, 1].map(|c| points[(k + 1) % n][c] - points[k % n][c]);
-    (0..n).map(|k| turn(step(k), step(k + 1)).abs().to_degrees()).fold(0.0, f64::max)
 }
 
 #[test]
@@ -61,12 +54,12 @@ fn concave_parts_are_rounded_and_nowhere_too_near() {
 
             let least = points.iter().map(|p| distance_from(&wall, *p)).fold(f64::MAX, f64::min);
             assert!(least > 0.997 * distance, "{wide} {deep} {distance}: {least}");
-            let mut closed = points.clone();
-            closed.push(points[0]);
+            let closed = [&points[..], &points[..1]].concat();
             assert_eq!(first_crossing(&closed, false), None, "{wide} {deep} {distance}");
             // The arc has the radius d/2 and is sampled at steps of length/4000.
             let sharpest = (line.length() / 4000.0 / (0.5 * distance)).to_degrees();
-            let turn = largest_turn(&points);
+            let turns = closed_turns(&closed).into_iter().map(|turn| turn.abs().to_degrees());
+            let turn = turns.fold(0.0, f64::max);
             assert!(turn < 1.2 * sharpest, "{wide} {deep} {distance}: {turn} of {sharpest}");
         }
     }

@@ -8,9 +8,9 @@ use gridgen::geometry::{
     contour_from_file, distribute_closed, set_edge_thickness, turn_about,
 };
 
-use support::vectors::{distance, largest_growth, lengths};
+use support::vectors::{closed_turns, distance, largest_growth, lengths, turn};
 
-use super::{file, turns};
+use super::file;
 
 /// The proportions of DLR-F6, metres.
 const F6: WingBody = WingBody {
@@ -51,7 +51,7 @@ fn a_wing_body_section_has_the_extent_of_its_lengths() {
 fn the_wall_of_a_wing_body_section_keeps_the_turn_and_clusters_where_it_bends() {
     let wall = distribute_closed(&F6.contour().unwrap(), 385, 10.0).unwrap();
 
-    let (turns, lengths) = (turns(&wall), lengths(&wall.line));
+    let (turns, lengths) = (closed_turns(&wall.line), lengths(&wall.line));
     assert!((turns.iter().sum::<f64>() + TAU).abs() < 1e-9);
     let most = turns.iter().fold(0.0, |a: f64, b| a.max(-b)).to_degrees();
     assert!(most <= 10.0, "{most}");
@@ -203,14 +203,11 @@ fn the_surfaces_of_a_flap_are_smooth() {
         Flap { hinge: 0.75, angle, radius: None }.deflect(&mut airfoil).unwrap();
 
         let curve = CubicSpline::through(&airfoil.points).unwrap();
-        let direction = |k: usize| {
-            let [dx, dy] = curve.derivative(curve.length() * k as f64 / 40_000.0);
-            dy.atan2(dx)
-        };
+        let direction = |k: usize| curve.derivative(curve.length() * k as f64 / 40_000.0);
         // The samples go from the upper to the lower trailing edge, without the nose.
         for k in (40..16_000).chain(24_000..39_960) {
-            let turn = (direction(k + 1) - direction(k) + PI).rem_euclid(TAU) - PI;
-            assert!(turn.to_degrees().abs() < 0.2, "{section} {k}: {}", turn.to_degrees());
+            let turn = turn(direction(k), direction(k + 1)).to_degrees();
+            assert!(turn.abs() < 0.2, "{section} {k}: {turn}");
         }
     }
 }
@@ -286,8 +283,9 @@ fn a_closed_contour_is_read_scaled_and_turned_clockwise() {
     assert!((contour.centre[0] - 2.5).abs() < 1e-12 && (contour.centre[1] - 1.0).abs() < 1e-12);
     assert!(contour.notes[0].contains("counter-clockwise"), "{:?}", contour.notes);
     let wall = distribute_closed(&contour, 97, 15.0).unwrap();
-    assert!((turns(&wall).iter().sum::<f64>() + TAU).abs() < 1e-9);
-    assert!(turns(&wall).iter().all(|turn| turn.abs() <= 15_f64.to_radians()));
+    let turns = closed_turns(&wall.line);
+    assert!((turns.iter().sum::<f64>() + TAU).abs() < 1e-9);
+    assert!(turns.iter().all(|turn| turn.abs() <= 15_f64.to_radians()));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use gridgen::geometry::{
     Airfoil, BaseCells, BoundaryPoints, GeometryError, SurfaceSettings, TrailingEdge,
     airfoil_from_file, airfoil_from_naca, distribute,
 };
-use support::vectors::{distance, largest_growth, lengths};
+use support::vectors::{closed_turns, distance, largest_growth, lengths};
 
 use crate::{data, settings};
 
@@ -14,7 +14,7 @@ fn naca_0012(edge: TrailingEdge) -> Airfoil {
 
 /// Turn of the wall at each point in degrees, clockwise positive, including the first point.
 fn turns(wall: &BoundaryPoints) -> Vec<f64> {
-    crate::turns(wall).iter().map(|turn| -turn.to_degrees()).collect()
+    closed_turns(&wall.line).iter().map(|turn| -turn.to_degrees()).collect()
 }
 
 /// Largest ratio of neighbouring segments, across the start too, at points where the wall turns by less than
@@ -31,9 +31,41 @@ fn wall_points_agree_with_an_independent_construction() {
     // nose by brentq on (r − r_edge)·r′, Vinokur's function by bisection; ni = 129, spacings 4e-3 and 3e-3.
     let s1223 = airfoil_from_file(data("s1223.dat")).unwrap();
     let naca = |name| airfoil_from_naca(name, TrailingEdge::Sharp).unwrap();
-    for (airfoil, reference) in
-        [(naca("0012"), REFERENCE_0012), (naca("4412"), REFERENCE_4412), (s1223, REFERENCE_S1223)]
-    {
+    for (airfoil, reference) in [
+        (
+            naca("0012"),
+            [
+                (1, 0.995836084483, -0.000603592382),
+                (32, 0.456489235291, -0.055414665117),
+                (63, 0.000315001073, -0.003137841681),
+                (65, 0.000315001073, 0.003137841681),
+                (90, 0.291148778802, 0.059990980222),
+                (127, 0.995836084483, 0.000603592382),
+            ],
+        ),
+        (
+            naca("4412"),
+            [
+                (1, 0.995793575865, -0.000044713895),
+                (32, 0.457602257551, -0.015689809247),
+                (63, 0.000010380128, -0.000051449105),
+                (65, 0.000015620317, 0.006225501230),
+                (90, 0.285777794077, 0.096815271800),
+                (127, 0.995948837935, 0.001142210277),
+            ],
+        ),
+        (
+            s1223,
+            [
+                (1, 0.996476897096, 0.002300974544),
+                (32, 0.460755394036, 0.047272579004),
+                (63, 0.000154696389, -0.003443231205),
+                (65, 0.000158014619, 0.002868901222),
+                (90, 0.270654736728, 0.134554896968),
+                (127, 0.996724424211, 0.002648047795),
+            ],
+        ),
+    ] {
         let wall = distribute(&airfoil, &settings(129, 4e-3, TrailingEdge::Sharp)).unwrap();
 
         for (i, x, y) in reference {
@@ -189,35 +221,6 @@ fn contours_made_by_hand_are_checked_too() {
         Err(GeometryError::WallCrosses { .. })
     ));
 }
-
-type Reference = [(usize, f64, f64); 6];
-
-const REFERENCE_0012: Reference = [
-    (1, 0.995836084483, -0.000603592382),
-    (32, 0.456489235291, -0.055414665117),
-    (63, 0.000315001073, -0.003137841681),
-    (65, 0.000315001073, 0.003137841681),
-    (90, 0.291148778802, 0.059990980222),
-    (127, 0.995836084483, 0.000603592382),
-];
-
-const REFERENCE_4412: Reference = [
-    (1, 0.995793575865, -0.000044713895),
-    (32, 0.457602257551, -0.015689809247),
-    (63, 0.000010380128, -0.000051449105),
-    (65, 0.000015620317, 0.006225501230),
-    (90, 0.285777794077, 0.096815271800),
-    (127, 0.995948837935, 0.001142210277),
-];
-
-const REFERENCE_S1223: Reference = [
-    (1, 0.996476897096, 0.002300974544),
-    (32, 0.460755394036, 0.047272579004),
-    (63, 0.000154696389, -0.003443231205),
-    (65, 0.000158014619, 0.002868901222),
-    (90, 0.270654736728, 0.134554896968),
-    (127, 0.996724424211, 0.002648047795),
-];
 
 /// Half the thickness is 1.4e-4 chord at the last station and slightly less at the one before. A shear that
 /// extends far ahead of the edge would remove more than there is.

@@ -4,9 +4,10 @@ use gridgen::geometry::{
     Airfoil, BoundaryPoints, GeometryError, SurfaceSettings, TrailingEdge, Wake, airfoil_from_naca,
     distribute, edge_closes, open_normals, with_wake,
 };
+use support::vectors::closed_turns;
 use support::walls::nasas_naca_0012;
 
-use crate::{settings, turns};
+use crate::settings;
 
 fn wall(airfoil: &Airfoil, ni: usize, trailing_edge: TrailingEdge) -> BoundaryPoints {
     let settings = settings(ni, 4e-3, trailing_edge);
@@ -93,7 +94,7 @@ fn a_wedge_is_tangent_to_both_surfaces_and_ends_in_one_point() {
         let reach = tip[0] - 1.0;
         assert!(reach > 1.0 * gap && reach <= 4.01 * gap, "{code}: {reach}");
         // The wedge begins without a corner: near the edge the only turn above 3° is at the tip.
-        let turns = turns(&wall);
+        let turns = closed_turns(&wall.line);
         for i in (1..40).chain(361..400) {
             let turn = turns[i].to_degrees();
             assert!(turn.abs() < 3.0, "{code}, point {i}: {turn}");

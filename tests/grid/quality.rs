@@ -10,10 +10,10 @@ use gridgen::grid::quality::{
 };
 use gridgen::grid::{Grid, Seam, Symmetry, Topology};
 use support::grids::{grid_from, joukowski_grid, polar_grid};
-use support::vectors::{less, turn};
+use support::vectors::closed_turns;
 use support::with_threads;
 
-use super::{case, family, make, report, shipped};
+use super::{case, family, line, make, report, shipped};
 
 fn assert_close(actual: f64, expected: f64, relative: f64) {
     let error = (actual - expected).abs();
@@ -103,11 +103,9 @@ fn a_crossed_cell_counts_once_and_is_located() {
     assert!((1..=2).contains(&i) && j <= 1, "found at ({i}, {j})");
 }
 
-/// Turning to the left and to the right of a closed polygon, in degrees.
-fn turning(points: &[[f64; 2]]) -> [f64; 2] {
-    let n = points.len();
-    let step = |k: usize| less(points[(k + 1) % n], points[k % n]);
-    let turns = (0..n).map(|k| turn(step(k), step(k + 1)).to_degrees());
+/// Turning to the left and to the right of a closed line, in degrees.
+fn turning(line: &[[f64; 2]]) -> [f64; 2] {
+    let turns = closed_turns(line).into_iter().map(f64::to_degrees);
     turns.fold([0.0; 2], |[left, right], turn| [left + turn.max(0.0), right - turn.min(0.0)])
 }
 
@@ -125,8 +123,7 @@ fn a_dent_is_a_wave_wherever_the_seam_is() {
 
         let quality = measure(&grid);
 
-        let line: Vec<[f64; 2]> = (0..32).map(|i| grid.point(i, 5)).collect();
-        let [left, right] = turning(&line);
+        let [left, right] = turning(&line(&grid, 5));
         assert!((right - left - 360.0).abs() < 1e-9 && left > 20.0, "{left}, {right}");
         assert_close(quality.waves_deg, left, 1e-10);
         assert_eq!(quality.wavy_lines, 1);
@@ -234,10 +231,8 @@ fn the_measures_of_a_cell_do_not_depend_on_its_place() {
 
 #[test]
 fn a_percentile_is_that_of_the_sorted_values() {
-    assert_eq!(
-        [percentile(&[7.0], 99.0), percentile(&[1.0, f64::INFINITY], 100.0)],
-        [7.0, f64::INFINITY]
-    );
+    assert_eq!(percentile(&[7.0], 99.0), 7.0);
+    assert_eq!(percentile(&[1.0, f64::INFINITY], 100.0), f64::INFINITY);
     // The values are near each other and far apart, negative, repeated, and one NaN.
     let mut values: Vec<f64> = (0..4001).map(|k| (f64::from(k * 1237 % 4001)).sin()).collect();
     values.extend([0.25; 300]);

@@ -15,6 +15,16 @@ pub fn turn(a: [f64; 2], b: [f64; 2]) -> f64 {
     (a[0] * b[1] - a[1] * b[0]).atan2(a[0] * b[0] + a[1] * b[1])
 }
 
+/// Angle by which a line turns at each of its inner points, radians, positive to the left.
+pub fn turns(line: &[[f64; 2]]) -> Vec<f64> {
+    line.windows(3).map(|at| turn(less(at[1], at[0]), less(at[2], at[1]))).collect()
+}
+
+/// Angle by which a line whose last point repeats the first turns at each of its points, radians, positive to the left.
+pub fn closed_turns(line: &[[f64; 2]]) -> Vec<f64> {
+    turns(&[&line[line.len() - 2..line.len() - 1], line].concat())
+}
+
 /// The wall turned nose up about the quarter of its unit chord.
 pub fn twisted(wall: &[[f64; 2]], degrees: f64) -> Vec<[f64; 2]> {
     let (sin, cos) = degrees.to_radians().sin_cos();
