@@ -7,23 +7,14 @@ use crate::settings;
 
 /// A section with a step of this height in its lower surface at x = 0.6, between arcs.
 fn stepped(step: f64, points_a_piece: usize) -> Airfoil {
-    let share = |k: usize| k as f64 / points_a_piece as f64;
+    let shares = || (0..=points_a_piece).map(|k| k as f64 / points_a_piece as f64);
     let upper = |x: f64| 0.4 * x.sqrt() * (1.0 - x);
     let lower = |x: f64| -0.25 * x.sqrt() * (1.0 - x);
-    let mut points: Vec<[f64; 2]> = Vec::new();
     // The points are denser at the nose.
-    points.extend((0..=points_a_piece).map(|k| {
-        let x = (1.0 - share(k)).powi(2);
-        [x, upper(x)]
-    }));
-    points.extend((1..=points_a_piece).map(|k| {
-        let x = 0.6 * share(k).powi(2);
-        [x, lower(x)]
-    }));
-    points.extend((0..=points_a_piece).map(|k| {
-        let x = 0.6 + 0.4 * share(k);
-        [x, (lower(0.6) + step) * (1.0 - share(k))]
-    }));
+    let above = shares().map(|s| (1.0 - s).powi(2)).map(|x| [x, upper(x)]);
+    let below = shares().map(|s| 0.6 * s.powi(2)).map(|x| [x, lower(x)]);
+    let behind = shares().map(|s| [0.6 + 0.4 * s, (lower(0.6) + step) * (1.0 - s)]);
+    let mut points: Vec<[f64; 2]> = above.chain(below).chain(behind).collect();
     points.dedup();
     Airfoil { name: "stepped".to_owned(), points, notes: Vec::new() }
 }

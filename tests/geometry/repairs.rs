@@ -2,12 +2,12 @@
 //! or cross.
 
 use std::fmt::Write;
-use std::path::Path;
 
 use gridgen::case::{BodyContour, Case};
 use gridgen::geometry::{Airfoil, CubicSpline, airfoil_from_file, points_from_file};
 
-use support::vectors::{distance, less, turn};
+use support::cases;
+use support::vectors::{distance, turns};
 use support::walls::half_thickness;
 
 use crate::{assert_noted, data, distance_from};
@@ -133,12 +133,8 @@ fn a_pitched_section_is_scaled_by_its_chord() {
 
 /// A case with these keys of `[geometry]` and a data file of the tests.
 fn case(file: &str, keys: &str) -> Case {
-    let path = data(file);
-    let text = format!(
-        "[geometry]\nfile = '{}'\n{keys}\n[grid]\ntopology = 'O'\nni = 203\n",
-        path.display()
-    );
-    Case::from_toml(&text, Path::new("wing.toml"), &[]).unwrap()
+    let path = data(file).display().to_string();
+    cases::case(&format!("[geometry]\nfile = '{path}'\n{keys}\n[grid]\nni = 203\n"))
 }
 
 fn section(case: &Case) -> Airfoil {
@@ -150,9 +146,7 @@ fn section(case: &Case) -> Airfoil {
 
 /// Number of changes in the sense of a line's bend.
 fn changes(line: &[[f64; 2]]) -> usize {
-    let step = |k: usize| less(line[k + 1], line[k]);
-    let turns: Vec<f64> = (1..line.len() - 1).map(|k| turn(step(k - 1), step(k))).collect();
-    turns.windows(2).filter(|pair| pair[0] * pair[1] < 0.0).count()
+    turns(line).windows(2).filter(|pair| pair[0] * pair[1] < 0.0).count()
 }
 
 /// The formula has no changes. `most` of them remain of 83, of a wall that crosses itself, and of a contour
@@ -265,9 +259,8 @@ fn a_section_keeps_the_frame_of_its_file() {
     assert!((right - 0.01407985).abs() < 1e-6, "{right}");
     assert!((left + 0.00469925).abs() < 5e-6, "{left}");
     assert!((low + 0.01099648).abs() < 2e-4, "{low}");
-    let again =
-        Case::from_toml(&problem.case.to_toml_string().unwrap(), Path::new("wing.toml"), &[]);
-    assert_eq!(again.unwrap().settle().unwrap().points, problem.points);
+    let again = cases::case(&problem.case.to_toml_string().unwrap());
+    assert_eq!(again.settle().unwrap().points, problem.points);
 }
 
 /// In the chord's frame the nose is at the origin and the chord is 1; the pitch is kept.
@@ -285,8 +278,7 @@ fn a_pitched_section_keeps_its_angle() {
 fn a_half_grid_takes_a_section_that_is_symmetric_but_for_rounding() {
     let half = |file: &str| {
         let path = data(file);
-        let text = format!("geometry.file = '{}'\ngrid.topology = 'half'", path.display());
-        Case::from_toml(&text, Path::new("wing.toml"), &[]).unwrap().settle()
+        cases::case(&format!("geometry.file = {path:?}\ngrid.topology = 'half'")).settle()
     };
 
     let problem = half("symmetric-1e-5.dat").unwrap();
