@@ -217,12 +217,9 @@ fn limits_that_need_more_points_tell_how_many() {
             said.split("about ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
         let numbers = |line: &&str| line.starts_with("ni") || line.starts_with("points");
         let other: Vec<&str> = keys.lines().filter(|line| !numbers(line)).collect();
-        let enough = format!(
-            "{}\npoints_upper = {n}\npoints_lower = {n}",
-            other.join("\n"),
-            n = (1.1 * said) as usize
-        );
-        case(NACA, &format!("{SPACED}{enough}")).settle().unwrap();
+        let (other, n) = (other.join("\n"), (1.1 * said) as usize);
+        let enough = format!("{SPACED}{other}\npoints_upper = {n}\npoints_lower = {n}");
+        case(NACA, &enough).settle().unwrap();
     }
 }
 
@@ -259,14 +256,9 @@ fn the_points_of_a_file_are_those_of_the_wall() {
     let e387 = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/cases/airfoils/e387.dat"))
         .unwrap();
     // Some noses lie at other places than 0.
-    let fine: Vec<String> = good("naca = \"4412\"", "ni = 161")
-        .grid
-        .wall()
-        .iter()
-        .rev()
-        .map(|[x, y]| format!("{:?} {:?}\n", x + 1e-3, y))
-        .collect();
-    for (name, text) in [("e387", &e387), ("fine", &fine.concat())] {
+    let fine = good("naca = \"4412\"", "ni = 161").grid.wall();
+    let fine = fine.iter().rev().map(|[x, y]| format!("{:?} {y:?}\n", x + 1e-3));
+    for (name, text) in [("e387", e387), ("fine", fine.collect())] {
         let path = folder.path().join(name);
         fs::write(&path, text).unwrap();
         let given: Vec<[f64; 2]> = points_from_file(&path).unwrap().into_iter().rev().collect();
@@ -288,8 +280,7 @@ fn an_open_contour_as_given_gets_a_base() {
     let points: Vec<[f64; 2]> =
         good("naca = \"0012\"\ntrailing_edge = \"blunt\"", "base_cells = 8\nni = 161").grid.wall();
     let surfaces = &points[4..points.len() - 4];
-    let list: Vec<String> = surfaces.iter().rev().map(|[x, y]| format!("[{x:?}, {y:?}]")).collect();
-    let geometry = format!("points = [{}]", list.join(", "));
+    let geometry = format!("points = {:?}", surfaces.iter().rev().collect::<Vec<_>>());
 
     let made = good(&geometry, "wall_points = \"as-given\"");
 
@@ -307,10 +298,6 @@ fn an_open_contour_as_given_gets_a_base() {
         assert!(refused.hint().unwrap().contains(remedy), "{refused}");
     }
     let disagrees = make(&case(&geometry, "wall_points = \"as-given\"\nni = 33")).unwrap_err();
-    assert!(
-        disagrees
-            .to_string()
-            .contains("33 points along the wall, 161 were expected: those of the section"),
-        "{disagrees}"
-    );
+    let said = "33 points along the wall, 161 were expected: those of the section";
+    assert!(disagrees.to_string().contains(said), "{disagrees}");
 }

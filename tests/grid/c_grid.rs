@@ -10,31 +10,39 @@ use gridgen::geometry::{TrailingEdge, airfoil_from_naca};
 use gridgen::grid::quality::nonorthogonality;
 use gridgen::grid::{Topology, Verdict};
 
-use super::behind::growth_along_i;
-use super::{Family, assert_heights, assert_mirrored, case, family, make, read, report, shipped};
 use support::walls::nasas_naca_0012;
+
+use super::behind::growth_along_i;
+use super::{
+    Family, WING_BODY, assert_heights, assert_mirrored, case, family, make, read, report, shipped,
+};
 
 fn c_grid(geometry: &str, grid: &str) -> Case {
     case(&format!("[geometry]\n{geometry}\n[grid]\ntopology = \"C\"\n{grid}\n"))
 }
 
+/// The grid of a case, with the properties of every grid.
+#[track_caller]
+fn good(case: &Case) -> GridResult {
+    let made = make(case).unwrap();
+    assert_good(case, &made);
+    made
+}
+
 /// Asserts the properties of every grid.
 #[track_caller]
-fn assert_good(case: &Case, outcome: &GridResult) {
-    let quality = &outcome.quality;
-    assert!(outcome.converged(), "{}", outcome.stop);
-    assert_eq!(outcome.folded_cells, 0);
+fn assert_good(case: &Case, made: &GridResult) {
+    let quality = &made.quality;
+    assert!(made.converged(), "{}", made.stop);
+    assert_eq!(made.folded_cells, 0);
     assert_heights(quality, case.grid.first_cell, 2e-4, &case.name);
     assert!(quality.wall_angle_error_max_deg <= 0.01, "{}", quality.wall_angle_error_max_deg);
 }
 
 #[test]
 fn the_c_grid_of_nasas_size_is_as_good_as_promised() {
-    let case = shipped("naca0012-c.toml", &[]);
+    let made = good(&shipped("naca0012-c.toml", &[]));
 
-    let made = make(&case).unwrap();
-
-    assert_good(&case, &made);
     let quality = &made.quality;
     // Measured: 0.0757, 0.0441, 0.01404, 1.381; 5 Newton steps.
     assert!(quality.max_skewness <= 0.083, "{}", quality.max_skewness);
@@ -59,11 +67,8 @@ fn the_c_grid_of_nasas_size_is_as_good_as_promised() {
 /// above each other nevertheless.
 #[test]
 fn the_centres_of_the_cells_of_a_viscous_wake_stand_above_each_other() {
-    let case = c_grid("naca = \"0012\"", "ni = 225\nnj = 65\nfirst_cell = 1e-5");
+    let made = good(&c_grid("naca = \"0012\"", "ni = 225\nnj = 65\nfirst_cell = 1e-5"));
 
-    let made = make(&case).unwrap();
-
-    assert_good(&case, &made);
     let angles = nonorthogonality(&made.grid);
     // Measured: 8.1°.
     let largest = angles.into_iter().fold(0.0, f64::max);
@@ -101,10 +106,7 @@ fn the_default_makes_no_fewer_files_valid_than_an_o_grid() {
 fn an_edge_of_a_given_thickness_is_blunt_or_closed_by_a_wedge_for_a_c_grid() {
     let [blunt, wedge] = ["", "trailing_edge = \"wedge\"\n"].map(|more| {
         let edge = format!("naca = \"0012\"\nedge_thickness = 0.01\n{more}");
-        let case = c_grid(&edge, "ni = 129\nnj = 49\nfirst_cell = 1e-4");
-        let made = make(&case).unwrap();
-        assert_good(&case, &made);
-        made
+        good(&c_grid(&edge, "ni = 129\nnj = 49\nfirst_cell = 1e-4"))
     });
 
     assert_eq!(blunt.case.geometry.trailing_edge, TrailingEdge::Blunt);
@@ -118,15 +120,11 @@ fn an_edge_of_a_given_thickness_is_blunt_or_closed_by_a_wedge_for_a_c_grid() {
 
 #[test]
 fn the_cut_leaves_the_edge_on_its_bisector_and_goes_where_it_is_told() {
-    let case = c_grid(
-        "naca = \"4412\"",
-        "ni = 161\nnj = 49\nfirst_cell = 1e-5\nwake = 32\nwake_length = 8\nwake_direction = 4",
-    );
+    let keys =
+        "ni = 161\nnj = 49\nfirst_cell = 1e-5\nwake = 32\nwake_length = 8\nwake_direction = 4";
 
-    let made = make(&case).unwrap();
+    let grid = good(&c_grid("naca = \"4412\"", keys)).grid;
 
-    assert_good(&case, &made);
-    let grid = made.grid;
     let direction = |a: [f64; 2], b: [f64; 2]| (b[1] - a[1]).atan2(b[0] - a[0]).to_degrees();
     let at = |i: usize| grid.point(i, 0);
     // Both surfaces have the same angle with the cut.
@@ -141,8 +139,7 @@ fn the_cut_leaves_the_edge_on_its_bisector_and_goes_where_it_is_told() {
 fn cut_off(code: &str, at: f64) -> String {
     let airfoil = airfoil_from_naca(code, TrailingEdge::Sharp).unwrap();
     let kept = airfoil.points.iter().step_by(20).filter(|[x, _]| *x <= at);
-    let points: Vec<String> = kept.map(|[x, y]| format!("[{x}, {y}]")).collect();
-    format!("points = [{}]", points.join(", "))
+    format!("points = {:?}", kept.collect::<Vec<_>>())
 }
 
 #[test]
@@ -171,13 +168,8 @@ fn a_long_wedge_is_in_the_report_and_a_finding() {
         assert!(made.is_good() && strict.is_good() != long, "{:?}", strict.verdict);
         let found =
             "; geometry.trailing_edge: \"sharp\" keeps the chord, grid.topology = \"O\" the base";
-        assert_eq!(
-            made.notices.iter().any(|note| note.ends_with(found)),
-            long,
-            "{:?}",
-            made.notices
-        );
-        assert_eq!(strict.verdict.is_good(), !long);
+        let told = made.notices.iter().any(|note| note.ends_with(found));
+        assert_eq!(told, long, "{:?}", made.notices);
     }
 }
 
@@ -189,18 +181,13 @@ fn lines_over_the_wake_of_a_c_grid_do_not_wave() {
     for (code, growth, mean, p99) in
         [("0012", 1.2, 0.0129, 0.061), ("4412", 1.21, 0.0132, 0.061), ("0024", 1.27, 0.0144, 0.073)]
     {
-        let case = c_grid(&format!("naca = \"{code}\""), "ni = 257\nnj = 129");
+        let made = good(&c_grid(&format!("naca = \"{code}\""), "ni = 257\nnj = 129"));
 
-        let made = make(&case).unwrap();
-
-        assert_good(&case, &made);
         let (quality, [_, found]) = (&made.quality, growth_along_i(&made.grid, 2, 2));
         let waves = quality.waves_deg;
         assert!(waves <= 1.0 && found <= growth, "{code}: waves {waves}, growth {found}");
-        assert!(
-            quality.mean_skewness <= mean && quality.p99_skewness <= p99,
-            "{code}: {quality:?}"
-        );
+        let skewness = [quality.mean_skewness, quality.p99_skewness];
+        assert!(skewness[0] <= mean && skewness[1] <= p99, "{code}: {skewness:?}");
     }
 }
 
@@ -214,19 +201,15 @@ fn an_inclined_cut_has_a_good_grid_whatever_the_section() {
         ("naca = \"4412\"".to_owned(), 20, ""),
         ("naca = \"2412\"\nedge_thickness = 0.02".to_owned(), -10, "wake_length = 4"),
     ] {
-        let grid = "ni = 257\nnj = 97\nfirst_cell = 1e-5";
         let wedge = if geometry.contains("4412") { "" } else { "\ntrailing_edge = \"wedge\"" };
-        let case =
-            c_grid(&(geometry + wedge), &format!("{grid}\nwake_direction = {direction}\n{more}"));
+        let grid =
+            format!("ni = 257\nnj = 97\nfirst_cell = 1e-5\nwake_direction = {direction}\n{more}");
 
-        let made = make(&case).unwrap();
+        let made = good(&c_grid(&(geometry + wedge), &grid));
 
-        assert_good(&case, &made);
         let (quality, notices) = (&made.quality, &made.notices);
-        assert!(
-            quality.max_skewness < 0.5 && quality.p99_skewness < 0.2,
-            "{direction}: {quality:?}"
-        );
+        let [max, p99] = [quality.max_skewness, quality.p99_skewness];
+        assert!(max < 0.5 && p99 < 0.2, "{direction}: {quality:?}");
         assert!(!notices.iter().any(|note| note.contains("folded")), "{direction}: {notices:?}");
     }
 }
@@ -245,16 +228,11 @@ fn a_cut_that_ends_near_the_far_field_is_refused() {
 
 #[test]
 fn a_flap_an_angle_and_a_wedge_have_a_c_grid_too() {
-    let case = c_grid(
-        "naca = \"0012\"\nedge_thickness = 0.004\ntrailing_edge = \"wedge\"\nangle = 4.0\n\
-         flap = { angle = 10.0 }",
-        "ni = 193\nnj = 65\nfirst_cell = 1e-5\nwake = 32",
-    );
+    let section = "naca = \"0012\"\nedge_thickness = 0.004\ntrailing_edge = \"wedge\"\nangle = 4.0\n\
+                   flap = { angle = 10.0 }";
 
-    let made = make(&case).unwrap();
+    let grid = good(&c_grid(section, "ni = 193\nnj = 65\nfirst_cell = 1e-5\nwake = 32")).grid;
 
-    assert_good(&case, &made);
-    let grid = made.grid;
     assert_eq!(grid.topology, Topology::C { wake: 32 });
     // The edge is below the pivot by both angles, and the cut returns to the direction of the x axis.
     let [edge, out, near] = [32, 0, 1].map(|i| grid.point(i, 0));
@@ -264,12 +242,7 @@ fn a_flap_an_angle_and_a_wedge_have_a_c_grid_too() {
 
 #[test]
 fn a_family_in_a_unit_of_its_own_is_judged_in_chords() {
-    let text = |chord: f64| {
-        format!(
-            "[geometry]\nwing_body = {{}}\nchord = {chord}\n\
-             [grid]\nni = 257\nnj = 49\nfirst_cell = 1e-3\nfar_field = 10.0\n"
-        )
-    };
+    let text = |chord: f64| format!("{WING_BODY}geometry.chord = {chord}\n");
     let [chords, metres] = [1.0, 2.0].map(|chord| family(&case(&text(chord)), 2).unwrap());
 
     for size in ["257x49", "129x25"] {
@@ -283,12 +256,9 @@ fn a_family_in_a_unit_of_its_own_is_judged_in_chords() {
 
 #[test]
 fn a_limit_of_the_case_is_that_of_every_grid_of_its_family() {
-    let case = case(
-        "[geometry]\nwing_body = {}\n[quality]\nretry = false\nmax_skewness = 0.25\n\
-         [grid]\nni = 257\nnj = 49\nfirst_cell = 1e-3\nfar_field = 10.0\n",
-    );
+    let text = format!("{WING_BODY}[quality]\nretry = false\nmax_skewness = 0.25\n");
 
-    let Family { made, folder } = family(&case, 2).unwrap();
+    let Family { made, folder } = family(&case(&text), 2).unwrap();
 
     assert!(made.quality.max_skewness <= 0.25, "{made:?}");
     assert!(matches!(made.verdict, Verdict::BeyondLimit { .. }), "{made:?}");
@@ -330,12 +300,7 @@ fn a_refined_grid_holds_the_wall_and_the_cut_of_the_unrefined_one() {
     let set =
         [("grid.far_field", "50"), ("grid.ni", "113"), ("grid.wake", "24"), ("grid.nj", "33")];
     let fine = [&set[..], &[("grid.refine", "2")]].concat();
-    let [coarse, fine] = [&set[..], &fine].map(|set| {
-        let case = shipped("naca0012-c.toml", set);
-        let made = make(&case).unwrap();
-        assert_good(&case, &made);
-        made.grid
-    });
+    let [coarse, fine] = [&set[..], &fine].map(|set| good(&shipped("naca0012-c.toml", set)).grid);
 
     assert_eq!((fine.ni, fine.nj), (225, 65));
     for i in 0..coarse.ni {
@@ -355,10 +320,8 @@ fn nasas_family_is_defined_as_nasa_does() {
     let grid = &finest.grid;
     assert_eq!((grid.ni, grid.nj, grid.wake.unwrap().cells), (7169, 2049, 1536));
     assert_eq!(grid.far_field, 500.0);
-    assert_eq!(
-        (grid.leading_edge_spacing, grid.trailing_edge_spacing),
-        (Some(1.25e-5), Some(1.25e-4))
-    );
+    let spacings = [grid.leading_edge_spacing, grid.trailing_edge_spacing];
+    assert_eq!(spacings, [1.25e-5, 1.25e-4].map(Some));
     assert!((grid.first_cell / 1e-7 - 1.0).abs() < 1e-3, "{}", grid.first_cell);
 }
 

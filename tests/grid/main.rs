@@ -36,9 +36,21 @@ use support::cases::{case, make};
 use support::vectors::distance;
 use tempfile::TempDir;
 
+/// A wing-body section on 257 × 49 points.
+const WING_BODY: &str = "geometry.wing_body = {}\ngrid.ni = 257\ngrid.nj = 49\ngrid.first_cell = 1e-3\n\
+                         grid.far_field = 10.0\n";
+
 /// A shipped case with some keys replaced.
 fn shipped(name: &str, set: &[(&str, &str)]) -> Case {
     support::cases::shipped(name, set).unwrap()
+}
+
+/// The grid of a text, which is good.
+#[track_caller]
+fn good(text: &str) -> GridResult {
+    let made = make(&case(text)).unwrap();
+    assert!(made.is_good(), "{text}: {}", made.verdict);
+    made
 }
 
 /// Asserts that first cells have this height, but for a relative error.

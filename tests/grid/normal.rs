@@ -7,7 +7,7 @@ use gridgen::grid::Grid;
 
 use support::vectors::distance;
 
-use super::{assert_steps, case, make};
+use super::{assert_steps, case, good, make};
 
 /// Ratios of neighbouring edges of the line i from the wall.
 fn growth(grid: &Grid, i: usize) -> Vec<f64> {
@@ -17,8 +17,7 @@ fn growth(grid: &Grid, i: usize) -> Vec<f64> {
 
 /// The grid of these keys, which takes few steps.
 fn made(keys: &str) -> GridResult {
-    let made = make(&case(&format!("[output]\npictures = false\n{keys}"))).unwrap();
-    assert!(made.is_good(), "{keys}: {}", made.verdict);
+    let made = good(&format!("[output]\npictures = false\n{keys}"));
     assert_steps(&made, [6.0, 12.0], keys);
     made
 }
@@ -87,16 +86,14 @@ fn a_grid_that_grows_too_fast_says_which_key_helps_and_its_value_does() {
     let far = "naca = \"0012\"\n[grid]\nnj = 20\nfirst_cell = 1e-6\nfar_field = 100\n";
     for (keys, nj) in [(coarse, 17), (far, 20)] {
         let text = format!("[geometry]\n{keys}");
-        let found = make(&case(&text)).unwrap();
+        let found = good(&text);
         let note = found.notices.iter().find(|note| note.contains("along j, more than 1.5"));
         let note = note.unwrap_or_else(|| panic!("{:?}", found.notices));
         let (_, value) = note.split_once("grid.nj: ").unwrap();
         let value = value.split(' ').next().unwrap();
 
-        let better = case(&text.replace(&format!("nj = {nj}\n"), &format!("nj = {value}\n")));
-        let better = make(&better).unwrap();
+        let better = good(&text.replace(&format!("nj = {nj}\n"), &format!("nj = {value}\n")));
 
-        assert!(found.is_good() && better.is_good());
         assert!(found.quality.max_growth_j > 4.0);
         let growth = better.quality.max_growth_j;
         assert!(growth < 1.3, "{value}: {growth}");
@@ -154,10 +151,8 @@ fn the_key_that_a_finding_on_growth_names_lessens_it() {
     for (keys, change, findings) in REMEDIES {
         let text = format!("[geometry]\n{keys}");
         let (old, new) = change.split_once("->").unwrap();
-        let found = make(&case(&text)).unwrap();
-        let better = make(&case(&text.replace(old, new))).unwrap();
+        let [found, better] = [good(&text), good(&text.replace(old, new))];
 
-        assert!(found.is_good() && better.is_good(), "{keys}");
         for (along, remedy, share) in findings {
             let start = |note: &&String| note.contains(&format!(" along {along}, more than "));
             let note = found.notices.iter().find(start);
@@ -196,10 +191,8 @@ fn first_cells_vary_tenfold_along_the_wall_as_asked() {
         for (x, height) in x.iter().zip(&found).filter(|_| !turned) {
             let share = (x - ends[0]) / (ends[1] - ends[0]);
             let asked = chord(1.0 - (2.0 * share - 1.0).abs());
-            assert!(
-                (height / asked - 1.0).abs() < 1e-4,
-                "{section}: {height} at {share}, asked {asked}"
-            );
+            let off = (height / asked - 1.0).abs();
+            assert!(off < 1e-4, "{section}: {height} at {share}, asked {asked}");
         }
         let range = [f64::min, f64::max].map(|end| found.iter().copied().fold(found[0], end));
         assert!((range[0] / 1e-5 - 1.0).abs() < 1e-4, "{range:?}");
@@ -285,10 +278,9 @@ fn lines_rise_along_the_wake_without_waves() {
 
 #[test]
 fn heights_that_do_not_fit_the_wall_are_refused() {
-    let made =
-        |keys: &str| make(&case(&format!("geometry.naca = '0012'\n[grid]\nni = 65\n{keys}")));
+    let text = "geometry.naca = '0012'\n[grid]\nni = 65\nfirst_cell = [1e-5, 2e-5, 1e-5]";
 
-    let refused = made("first_cell = [1e-5, 2e-5, 1e-5]").unwrap_err();
+    let refused = make(&case(text)).unwrap_err();
 
     let words = "wing.toml:4: grid.first_cell has 3 heights, but the wall has 65 points";
     assert!(refused.to_string().starts_with(words), "{refused}");
