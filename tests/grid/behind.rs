@@ -49,10 +49,9 @@ fn around(section: Surfaces, geometry: &str, grid: &str) -> Case {
     let x = |k: usize| 0.5 * (1.0 - (PI * k as f64 / 400.0).cos());
     let upper = (0..=400).rev().map(|k| [x(k), section(x(k))[0]]);
     let lower = (1..=400).map(|k| [x(k), section(x(k))[1]]);
-    let points: Vec<String> = upper.chain(lower).map(|[x, y]| format!("[{x}, {y}]")).collect();
-    let points = points.join(", ");
+    let points: Vec<[f64; 2]> = upper.chain(lower).collect();
     case(&format!(
-        "[geometry]\npoints = [{points}]\n{geometry}\n[grid]\ntopology = \"C\"\n{grid}\n"
+        "[geometry]\npoints = {points:?}\n{geometry}\n[grid]\ntopology = \"C\"\n{grid}\n"
     ))
 }
 
@@ -260,10 +259,8 @@ fn cells_on_the_base_are_those_asked_for_or_refused() {
     let wide = make(&around(SECTIONS[3].1, "angle = -70", &grid(""))).err().unwrap();
 
     assert_eq!(asked.behind.unwrap().nj, 13);
-    assert!(
-        many.to_string().ends_with("base_cells = 16: an even number from 4 to 14 was expected"),
-        "{many}"
-    );
+    let said = "base_cells = 16: an even number from 4 to 14 was expected";
+    assert!(many.to_string().ends_with(said), "{many}");
     assert!(wide.to_string().contains("faces"), "{wide}");
     for error in [many, wide] {
         assert_eq!(error.class(), ErrorClass::Input);

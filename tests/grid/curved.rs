@@ -121,9 +121,7 @@ fn the_bound_is_below_all_values_and_near_the_smallest() {
             let quality = CurvedQuality::of_blocks(&[&grid], order);
 
             let corner = |i: usize, j: usize| grid.point(order * i, order * j);
-            let [a, b, c, d] = [corner(0, 0), corner(1, 0), corner(1, 1), corner(0, 1)];
-            let straight =
-                0.5 * ((c[0] - a[0]) * (d[1] - b[1]) - (c[1] - a[1]) * (d[0] - b[0])).abs();
+            let straight = cell_area(&[corner(0, 0), corner(1, 0), corner(1, 1), corner(0, 1)]);
             let steps = 20;
             let at = |k: i32| {
                 [k % (steps + 1), k / (steps + 1)].map(|k| f64::from(k) / f64::from(steps))

@@ -37,11 +37,8 @@ fn assert_inside(made: &GridResult, first_cell: f64, bounds: [f64; 4], what: &st
         let corner = |p: &[f64; 2]| (p[0] - x).abs() < 1e-12 && p[1] == y;
         assert!(outer.iter().any(corner), "{what}: no point at {x}, {y}");
     }
-    let boundary = grid.boundary();
-    assert_eq!(
-        boundary.iter().filter(|range| range.meets == Meets::Patch(Patch::FarField)).count(),
-        0
-    );
+    let far = Meets::Patch(Patch::FarField);
+    assert!(grid.boundary().iter().all(|range| range.meets != far), "{what}");
 }
 
 /// A case in a box: its section, its grid but for the first cell, and the bounds of the box.
@@ -200,11 +197,8 @@ fn walls_of_a_tunnel_have_first_cells_of_their_wall_units() {
 
 /// A floor or roof of x as points of `[domain]`.
 fn curve(height: impl Fn(f64) -> f64, [x0, x1]: [f64; 2]) -> String {
-    let point = |k: usize| {
-        let x = x0 + (x1 - x0) * k as f64 / 80.0;
-        format!("[{x}, {}]", height(x))
-    };
-    format!("[{}]", (0..=80).map(point).collect::<Vec<_>>().join(", "))
+    let x = (0..=80).map(|k| x0 + (x1 - x0) * f64::from(k) / 80.0);
+    format!("{:?}", x.map(|x| [x, height(x)]).collect::<Vec<_>>())
 }
 
 /// A smooth step from 0 at x = −1 to 1 at x = 3.
@@ -213,27 +207,25 @@ fn step(x: f64) -> f64 {
 }
 
 /// y of a floor or roof at x.
-type Height = Box<dyn Fn(f64) -> f64>;
+type Height = fn(f64) -> f64;
 
 #[test]
 fn floor_and_roof_may_be_curves() {
-    let bump = |x: f64| -0.6 + 0.15 * (-4.0 * (x - 0.8) * (x - 0.8)).exp();
-    let narrower = |x: f64| 0.9 - 0.25 * step(x);
-    let flat = |y: f64| move |_: f64| y;
+    let bump: Height = |x| -0.6 + 0.15 * (-4.0 * (x - 0.8) * (x - 0.8)).exp();
+    let narrower: Height = |x| 0.9 - 0.25 * step(x);
+    let [flat_floor, flat_roof]: [Height; 2] = [|_| -0.6, |_| 0.9];
     let bounds = [-0.8, 4.0, -0.6, 0.9];
     let c = "topology = \"C\"\nni = 145\nwake = 28\nnj = 49\nfirst_cell = 1e-4";
     let o = "topology = \"O\"\nni = 145\nnj = 49\nfirst_cell = 1e-4";
-    let cases: [(&str, [f64; 4], Height, Height, &str); 4] = [
-        (c, bounds, Box::new(bump), Box::new(flat(0.9)), "floor"),
-        (c, bounds, Box::new(bump), Box::new(narrower), "floor roof"),
-        (c, bounds, Box::new(flat(-0.6)), Box::new(narrower), "roof"),
-        (o, [-1.5, 3.0, -0.6, 0.9], Box::new(bump), Box::new(narrower), ""),
-    ];
-    for (grid, bounds, floor, roof, walls) in cases {
-        let (ends, kinds) = ([bounds[0], bounds[1]], walls.split_whitespace());
-        let kinds: Vec<_> = kinds.map(|side| format!("{side} = \"wall\"\n")).collect();
-        let kinds = kinds.concat();
-        let [low, high] = [curve(&floor, ends), curve(&roof, ends)];
+    for (grid, bounds, [floor, roof], walls) in [
+        (c, bounds, [bump, flat_roof], "floor"),
+        (c, bounds, [bump, narrower], "floor roof"),
+        (c, bounds, [flat_floor, narrower], "roof"),
+        (o, [-1.5, 3.0, -0.6, 0.9], [bump, narrower], ""),
+    ] {
+        let kinds = walls.split_whitespace().map(|side| format!("{side} = \"wall\"\n"));
+        let kinds: String = kinds.collect();
+        let [low, high] = [floor, roof].map(|of| curve(of, [bounds[0], bounds[1]]));
         let what = format!("{grid} {walls}");
         let keys = format!("{grid}\n[domain]\n{kinds}floor_curve = {low}\nroof_curve = {high}");
 
@@ -246,12 +238,12 @@ fn floor_and_roof_may_be_curves() {
             assert_walls(&made, 1e-4, &what);
         }
         let grid = &made.grid;
-        let slope = |of: &Height, x: f64| (of(x + 1e-5) - of(x - 1e-5)) / 2e-5;
+        let slope = |of: Height, x: f64| (of(x + 1e-5) - of(x - 1e-5)) / 2e-5;
         for range in grid.boundary() {
             let (name, [first, last]) = (range.patch().map_or("", Patch::name), range.on.nodes);
             let of = match name {
-                "floor" => &floor,
-                "roof" => &roof,
+                "floor" => floor,
+                "roof" => roof,
                 _ => continue,
             };
             for i in first..=last {
@@ -301,11 +293,9 @@ fn a_floor_through_the_section_is_refused() {
 #[test]
 fn a_seam_between_a_wall_and_a_slip_side_is_one_line() {
     for walls in ["floor = \"wall\"", "roof = \"wall\"\ninlet = \"wall\""] {
-        let made = inside(
-            "naca = \"2412\"\ntrailing_edge = \"sharp\"",
-            &format!("topology = \"O\"\nni = 129\nnj = 49\nfirst_cell = 1e-3\n[domain]\n{walls}"),
-            [-1.5, 2.5, -1.5, 1.0],
-        );
+        let section = "naca = \"2412\"\ntrailing_edge = \"sharp\"";
+        let keys = "topology = \"O\"\nni = 129\nnj = 49\nfirst_cell = 1e-3\n[domain]\n";
+        let made = inside(section, &[keys, walls].concat(), [-1.5, 2.5, -1.5, 1.0]);
 
         assert!(made.is_good(), "{}", made.verdict);
         let grid = &made.grid;

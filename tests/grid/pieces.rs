@@ -1,5 +1,7 @@
 //! Grids whose outer line is a list of pieces.
 
+use std::collections::BTreeMap;
+
 use gridgen::case::Case;
 use gridgen::formats::mesh;
 use gridgen::generate::GridResult;
@@ -85,9 +87,10 @@ fn assert_outlined(grid: &str, (what, pieces, expected, [steps, mean, most]): &O
 }
 
 #[test]
-fn c_grids_fit_outer_lines_of_pieces() {
+fn grids_fit_outer_lines_of_pieces() {
     let front = "through = [-1.5, 0]";
-    let outlines: [Outlined; 5] = [
+    let (below, above) = ("through = [0.5, -2.5]", "through = [0.5, 2.5]");
+    let of_c: [Outlined; 5] = [
         (
             "a curved inlet",
             &[
@@ -140,15 +143,7 @@ fn c_grids_fit_outer_lines_of_pieces() {
             [9.0, 0.1, 0.85],
         ),
     ];
-    for outline in &outlines {
-        assert_outlined(C, outline);
-    }
-}
-
-#[test]
-fn o_grids_fit_outer_lines_of_pieces() {
-    let (below, above) = ("through = [0.5, -2.5]", "through = [0.5, 2.5]");
-    let outlines: [Outlined; 3] = [
+    let of_o: [Outlined; 3] = [
         (
             "a circle that begins at the seam",
             &[
@@ -179,8 +174,10 @@ fn o_grids_fit_outer_lines_of_pieces() {
             [7.0, 0.12, 0.95],
         ),
     ];
-    for outline in &outlines {
-        assert_outlined(O, outline);
+    for (grid, outlines) in [(C, &of_c[..]), (O, &of_o)] {
+        for outline in outlines {
+            assert_outlined(grid, outline);
+        }
     }
 }
 
@@ -263,9 +260,8 @@ fn a_line_that_meets_the_section_or_has_too_many_corners_is_refused() {
         let grid = C.replace("ni = 193\nwake = 36", &format!("ni = {ni}\nwake = 16"));
         make(&case(&with_pieces(&grid, &pieces))).unwrap_err()
     };
-    let teeth: Vec<String> = (0..60)
-        .map(|k| format!("[{}, {}]", 4.0 - 0.08 * f64::from(k), -1.0 - 0.02 * f64::from(k % 2)))
-        .collect();
+    let tooth = |k: i32| [4.0 - 0.08 * f64::from(k), -1.0 - 0.02 * f64::from(k % 2)];
+    let teeth: Vec<[f64; 2]> = (0..60).map(tooth).chain([[-1.0, -1.0]]).collect();
     for (ni, floor, expected) in [
         (129, "[[4, -1], [0.5, 0.1], [-1, -1]]", "does not hold the section"),
         // Between two points of the section.
@@ -280,7 +276,7 @@ fn a_line_that_meets_the_section_or_has_too_many_corners_is_refused() {
             "[[4, -1], [2.6, -1], [2.5, 0.3], [2.4, -1], [-1, -1]]",
             "does not hold the section and its cut",
         ),
-        (105, &format!("[{}, [-1, -1]]", teeth.join(", ")), "too few for the"),
+        (105, &format!("{teeth:?}"), "too few for the"),
     ] {
         let error = refused(ni, floor);
 
@@ -364,15 +360,11 @@ fn files_name_pieces_of_all_kinds() {
     assert!(text("su2.cfg").contains("MARKER_EULER= ( airfoil, walls )"));
     // Each patch has as many edges as were written.
     let patches = |grid: &gridgen::grid::Grid| {
-        let mut all: Vec<(&str, usize)> = Vec::new();
+        let mut all = BTreeMap::new();
         for range in grid.boundary() {
             let Some(name) = range.patch().map(Patch::name) else { continue };
-            match all.iter_mut().find(|(other, _)| *other == name) {
-                Some((_, count)) => *count += range.on.count() - 1,
-                None => all.push((name, range.on.count() - 1)),
-            }
+            *all.entry(name).or_insert(0) += range.on.count() - 1;
         }
-        all.sort_unstable();
         all
     };
     for file in ["mesh.su2", "mesh.cgns", "openfoam"] {

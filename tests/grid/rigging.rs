@@ -2,10 +2,10 @@
 //! by geometry without an index.
 #![allow(clippy::float_cmp, reason = "a count is exact")]
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use gridgen::case::{AssemblyError, CaseFile, PlacedCase, PlacedElement};
+use gridgen::case::{AssemblyError, PlacedCase, PlacedElement};
 use gridgen::error::ErrorClass;
 use gridgen::generate::{BackendChoice, Machine, RunOptions, SolveOptions, make_grids, solve};
 use gridgen::grid::Grid;
@@ -242,12 +242,10 @@ fn assert_types(placed: &Placed, checks: &Checks) {
     for (number, (zone, types)) in zones.iter().zip(&checks.types).enumerate() {
         let cells = ZoneCells::of(zone.grid);
         let columns = zone.grid.ni - 1;
-        let lies_in =
-            |cell: usize| {
-                placed.walls.iter().enumerate().any(|(k, wall)| {
-                    k + 1 != number && is_inside(cells.centres[cell], wall.points())
-                })
-            };
+        let others = placed.walls.iter().enumerate().filter(|(k, _)| k + 1 != number);
+        let lies_in = |cell: usize| {
+            others.clone().any(|(_, wall)| is_inside(cells.centres[cell], wall.points()))
+        };
         for (cell, kind) in types.types.iter().enumerate() {
             let (i, j) = (cell % columns, cell / columns);
             let closed = zone.grid.topology.closed();
@@ -344,10 +342,9 @@ fn random_riggings_of_slat_and_flap_come_out_as_asked_or_are_refused() {
 /// Asserts by geometry without an index that a rigging was rightly refused.
 fn assert_refused(error: &AssemblyError, flap: &Rigging, slat: &Rigging) {
     let frame = |naca: &str| {
-        let text = format!("geometry.naca = '{naca}'\ngrid.ni = 49\ngrid.topology = 'O'\n");
-        let text = if naca == "4412" { text.replace("49", "65") } else { text };
-        let case = CaseFile::from_toml(&text, Path::new("wing.toml"), &[]).unwrap().into_section();
-        case.unwrap().settle().unwrap().points.line
+        let ni = if naca == "4412" { 65 } else { 49 };
+        let case = super::case(&format!("geometry.naca = '{naca}'\ngrid.ni = {ni}\n"));
+        case.settle().unwrap().points.line
     };
     let main = ElementWall::new(frame("4412"), true, 0);
     match error {
@@ -381,16 +378,11 @@ fn elements_of_random_riggings_are_gridded() {
     for round in 0..4 {
         let flap = Rigging { overlap: 0.005, ..random_rigging(&mut random, RigSide::Behind) };
         let slat = Rigging { overlap: -0.005, ..random_rigging(&mut random, RigSide::Ahead) };
-        let text = case(&flap, &slat);
-        let text = if round % 2 == 0 {
-            text
-        } else {
-            text.replacen(
-                "geometry = { naca = \"4412\" }",
-                &format!("geometry = {{ {} }}", main_with_cove().replace('\n', ", ")),
-                1,
-            )
-        };
+        let mut text = case(&flap, &slat);
+        if round % 2 == 1 {
+            let cove = main_with_cove().replace('\n', ", ");
+            text = text.replacen("naca = \"4412\"", &cove, 1);
+        }
         let case = assembly(&text);
         let mut options = RunOptions::new(PathBuf::new());
         options.backend = BackendChoice::Cpu;
