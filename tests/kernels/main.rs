@@ -21,9 +21,13 @@ use orders::adverse;
 use room::{bare, cramped, narrow};
 use support::fibers::FiberDevice;
 
+/// A backend on a device with other fields than by default.
+fn on_fibers_with(change: impl FnOnce(&mut FiberDevice)) -> CudaBackend {
+    CudaBackend::new(Arc::new(FiberDevice::with(change))).unwrap()
+}
+
 fn on_fibers() -> CudaBackend {
-    // Fibers take long for the many copies of a larger level.
-    CudaBackend::new(Arc::new(FiberDevice::default())).unwrap()
+    on_fibers_with(|_| {})
 }
 
 conformance!(on_fibers);

@@ -2,15 +2,13 @@
 //! first thread of a warp that stores to shared memory lets all others continue. A part of the suite, with
 //! every file of kernels whose threads share memory, except those that need several ranks.
 
-use std::sync::Arc;
-
 use crate::conformance::conformance;
+use crate::on_fibers_with;
 use gridgen::backend::cuda::CudaBackend;
-use support::fibers::{FiberDevice, Order};
+use support::fibers::Order;
 
 pub fn adverse() -> CudaBackend {
-    let device = Arc::new(FiberDevice::with(|device| device.order = Order::ADVERSE));
-    CudaBackend::new(device).unwrap()
+    on_fibers_with(|device| device.order = Order::ADVERSE)
 }
 
 conformance!(@module adverse, vectors,

@@ -1,25 +1,21 @@
 //! Devices without clusters, on which few blocks can wait for each other, and with little shared memory.
 
-use std::sync::Arc;
-
 use crate::conformance::conformance;
+use crate::on_fibers_with;
 use gridgen::backend::cuda::CudaBackend;
-use support::fibers::FiberDevice;
 
 pub fn narrow() -> CudaBackend {
-    CudaBackend::new(Arc::new(FiberDevice::with(|device| device.room = Some(3)))).unwrap()
+    on_fibers_with(|device| device.room = Some(3))
 }
 
 /// Blocks have room for some segments of long lines.
 pub fn cramped() -> CudaBackend {
-    CudaBackend::new(Arc::new(FiberDevice::with(|device| device.shared_memory = Some(112 << 10))))
-        .unwrap()
+    on_fibers_with(|device| device.shared_memory = Some(112 << 10))
 }
 
 /// Blocks have room for none.
 pub fn bare() -> CudaBackend {
-    CudaBackend::new(Arc::new(FiberDevice::with(|device| device.shared_memory = Some(48 << 10))))
-        .unwrap()
+    on_fibers_with(|device| device.shared_memory = Some(48 << 10))
 }
 
 conformance!(@module cramped, multigrid, lines_in_segments);
