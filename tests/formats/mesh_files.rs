@@ -17,18 +17,24 @@ fn read(bytes: impl AsRef<[u8]>) -> Result<Mesh, ReadError> {
     mesh(file.path())
 }
 
-fn words(values: impl IntoIterator<Item = f64>) -> String {
-    values.into_iter().map(|v| v.to_string()).collect::<Vec<_>>().join(" ")
+fn words(values: &[f64]) -> String {
+    values.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+}
+
+/// A grid in text without a block count.
+fn plane(grid: &Grid) -> String {
+    format!("{} {}\n{}\n{}\n", grid.ni, grid.nj, words(&grid.x), words(&grid.y))
 }
 
 #[test]
 fn every_layout_of_plot3d_gives_the_same_grid() {
     let grid = polar_grid(9, 4, 0.01, 1.2);
-    let (x, y) = (words(grid.x.clone()), words(grid.y.clone()));
+    let (x, y) = (words(&grid.x), words(&grid.y));
     let zeros = "36*0.0";
     let texts = [
         ("blanking by a repeat count", format!("9 4\n{x}\n{y}\n36*1\n")),
         ("one plane", format!("1\n9 4 1\n{x}, {y}, {zeros}\n")),
+        ("two planes", format!("1\n9 4 2\n{x} {x} {y} {y} {zeros} 36*1.0\n")),
         ("plane y = 0", format!("1\n9 1 4\n{x}\n{zeros}\n{y}\n")),
     ];
     let texts = texts.map(|(layout, text)| (layout.to_owned(), text.into_bytes(), false));
@@ -93,14 +99,7 @@ fn grids_are_oriented_with_the_wall_first_and_positive_cells() {
     ];
 
     for (note, other) in turned {
-        let text = format!(
-            "{} {}\n{}\n{}\n",
-            other.ni,
-            other.nj,
-            words(other.x.clone()),
-            words(other.y.clone())
-        );
-        let found = read(text).unwrap();
+        let found = read(plane(&other)).unwrap();
 
         assert!(found.notes.iter().any(|n| n.contains(note)), "{:?}", found.notes);
         let quality = measure_along(&found.grid, found.wall);
@@ -126,7 +125,7 @@ fn the_wall_of_a_c_grid_ends_where_its_wake_begins() {
         [x + j * out, y + 0.2 * j * side]
     });
 
-    let found = read(format!("9 2\n{}\n{}\n", words(grid.x), words(grid.y))).unwrap();
+    let found = read(plane(&grid)).unwrap();
 
     assert_eq!(found.wall, WallLine { from: 2, to: 6, closed: true });
     let quality = measure_along(&found.grid, found.wall);
