@@ -12,7 +12,7 @@ use gridgen::case::Case;
 use rayon::prelude::*;
 use serde_json::Value;
 
-use super::{read, root};
+use super::{files_below, read, root};
 use support::documents::assert_written;
 
 const HEAD: &str = "# Gallery
@@ -152,14 +152,9 @@ fn assert_good(name: &str, bounds: &[f64], report: &Value) {
 /// Each shipped case is in the gallery, but for one that takes long, and has bounds here or in another test.
 #[test]
 fn every_shipped_case_is_in_the_gallery() {
-    let names = root("cases").read_dir().unwrap().map(|entry| entry.unwrap().path());
-    let mut cases: Vec<_> = names
-        .filter(|path| path.extension().is_some_and(|ending| ending == "toml"))
-        .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
-        .filter(|name| CASES.iter().all(|(of, ..)| of != name))
-        .collect();
-    cases.sort();
-    assert_eq!(cases, ["tmr-naca0012"]);
+    let mut missing = files_below("cases", &["toml"]);
+    missing.retain(|file| CASES.iter().all(|(name, ..)| *file != format!("{name}.toml")));
+    assert_eq!(missing, ["tmr-naca0012.toml"]);
     let others = CASES.iter().filter(|(_, title, bounds)| {
         assert!(bounds.is_empty() || bounds.len() == 4, "{title}");
         bounds.is_empty() && !title.ends_with(OVERSET)

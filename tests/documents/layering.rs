@@ -1,7 +1,5 @@
 //! Dependencies between the modules point one way.
 
-use std::path::{Path, PathBuf};
-
 use super::{files_below, read, root};
 
 /// The modules or single items that each module may use in addition to itself; a module includes all below
@@ -66,11 +64,6 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("report/json.rs", "solver::krylov"),
     ("report/json.rs", "solver::precond"),
 ];
-
-/// The path of a file from a folder on.
-fn within_folder(path: &Path, folder: &Path) -> String {
-    path.strip_prefix(folder).unwrap().to_str().unwrap().replace('\\', "/")
-}
 
 /// True if `path` is `prefix` or below it.
 fn within(path: &str, prefix: &str) -> bool {
@@ -178,13 +171,14 @@ fn violations(file: &str, source: &str) -> Vec<String> {
 
 #[test]
 fn no_arrow_points_upward() {
-    let root = root("src");
-    let files = files_below(&root, &["rs"]);
-    let of_file = |path: &PathBuf| violations(&within_folder(path, &root), &read(path));
+    let files = files_below("src", &["rs"]);
+    let of_file = |file: &String| violations(file, &read(format!("src/{file}")));
     let found: Vec<String> = files.iter().flat_map(of_file).collect();
 
     assert!(files.len() > 50, "only {} files were read", files.len());
     assert!(found.is_empty(), "upward arrows:\n{}", found.join("\n"));
+    // No module uses the pipeline.
+    assert!(ALLOWED.iter().all(|(_, allowed)| !allowed.contains("generate")));
 }
 
 #[test]
@@ -225,11 +219,6 @@ fn an_upward_arrow_is_named_with_file_and_line() {
     }
 }
 
-#[test]
-fn no_module_uses_the_pipeline() {
-    assert!(ALLOWED.iter().all(|(_, allowed)| !allowed.contains("generate")));
-}
-
 /// The folders and files of the CUDA backend: each uses only those before it.
 const CUDA: &[&str] = &[
     "launch", "device", "group", "comm", "backend", "algebra", "grid", "csr", "precond", "ranks",
@@ -238,10 +227,8 @@ const CUDA: &[&str] = &[
 
 /// For each file of a folder of `src`, the files of that folder that it uses.
 fn file_uses(folder: &str) -> Vec<(String, Vec<String>)> {
-    let root = root("src").join(folder);
     let prefix = folder.replace('/', "::");
-    let files = files_below(&root, &["rs"]);
-    let all: Vec<String> = files.iter().map(|path| within_folder(path, &root)).collect();
+    let all = files_below(&format!("src/{folder}"), &["rs"]);
     // The file that defines or re-exports the item of a path.
     let file_of = |path: &str| {
         let rest = path.strip_prefix(&prefix)?;
@@ -255,7 +242,7 @@ fn file_uses(folder: &str) -> Vec<(String, Vec<String>)> {
     };
     all.iter()
         .map(|file| {
-            let source = read(root.join(file));
+            let source = read(format!("src/{folder}/{file}"));
             let paths = uses(&format!("{folder}/{file}"), &source).into_iter();
             let mut used: Vec<String> = paths.filter_map(|used| file_of(&used.path)).collect();
             used.retain(|other| other != file);
@@ -302,8 +289,8 @@ fn the_cuda_backend_has_layers_and_no_circles_of_files() {
 
 #[test]
 fn no_files_of_a_folder_use_each_other() {
-    let folders = root("src").read_dir().unwrap().map(|entry| entry.unwrap().path());
-    let names = folders.filter(|path| path.is_dir()).map(|path| within_folder(&path, &root("src")));
+    let names = support::names_in(root("src")).into_iter();
+    let names = names.filter(|name| root("src").join(name).is_dir());
     // The files of cascade and smooth use what their `mod.rs` declares.
     let names = names.filter(|name| !["backend", "cascade", "smooth"].contains(&&**name));
     for folder in names.chain(["backend/cpu".to_owned()]) {
@@ -324,13 +311,12 @@ fn a_circle_of_files_is_found() {
 /// The files below a folder of the repository whose code contains one of these texts. Examples in comments
 /// may name anything.
 fn files_with(folder: &str, extension: &str, texts: &[String]) -> Vec<String> {
-    let has = |path: &&PathBuf| {
+    let has = |path: &String| {
         let code = |line: &str| line.split("//").next().unwrap_or_default().to_owned();
         read(path).lines().map(code).any(|line| texts.iter().any(|text| line.contains(text)))
     };
-    let files = files_below(&root(folder), &[extension]);
-    let with = files.iter().filter(has);
-    let mut found: Vec<String> = with.map(|path| within_folder(path, &root(""))).collect();
+    let files = files_below(folder, &[extension]).into_iter();
+    let mut found: Vec<String> = files.map(|file| format!("{folder}/{file}")).filter(has).collect();
     found.sort();
     found
 }
@@ -381,11 +367,10 @@ fn a_kernel_is_a_function_a_name_and_a_call() {
 
 #[test]
 fn no_two_rooms_give_types_one_name() {
-    let src = root("src");
     let mut found: Vec<(String, String)> = Vec::new();
-    for path in files_below(&src, &["rs"]) {
-        let room = module_of(&within_folder(&path, &src)).to_owned();
-        for line in read(&path).lines() {
+    for file in files_below("src", &["rs"]) {
+        let room = module_of(&file).to_owned();
+        for line in read(format!("src/{file}")).lines() {
             let words: Vec<&str> = line.split_whitespace().collect();
             let after = usize::from(words.first().is_some_and(|word| word.starts_with("pub")));
             if let [_, name, ..] = words[after.min(words.len())..]

@@ -24,9 +24,9 @@ fn read(path: impl AsRef<Path>) -> String {
     fs::read_to_string(root("").join(path)).unwrap()
 }
 
-/// The files with these extensions below a folder; none if there is no such folder.
-fn files_below(folder: &Path, extensions: &[&str]) -> Vec<PathBuf> {
-    let paths = support::names_below(folder).into_iter().map(|name| folder.join(name));
-    let fits = |path: &PathBuf| extensions.iter().any(|end| path.extension() == Some(end.as_ref()));
-    paths.filter(fits).collect()
+/// Names of the files with these extensions below a folder of the repository, from there on.
+fn files_below(folder: &str, extensions: &[&str]) -> Vec<String> {
+    let mut names = support::names_below(&root(folder));
+    names.retain(|name| name.rsplit_once('.').is_some_and(|(_, end)| extensions.contains(&end)));
+    names
 }

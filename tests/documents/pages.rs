@@ -69,6 +69,8 @@ fn the_rust_blocks_of_every_document_are_doctests() {
 #[test]
 fn links_between_files_lead_to_files() {
     let documents = documents();
+    let pictures_and_others = "[a](x.md#part), ![b](y.png), [c](https://host/z) and [d](#here)";
+    assert_eq!(links(pictures_and_others), ["x.md"]);
 
     assert!(documents.len() >= 8, "{documents:?}");
     for document in documents {
@@ -77,13 +79,6 @@ fn links_between_files_lead_to_files() {
             assert!(path.exists(), "{}: {target}", document.display());
         }
     }
-}
-
-#[test]
-fn a_link_is_distinguished_from_a_picture() {
-    let text = "[a](x.md#part), ![b](y.png), [c](https://host/z) and [d](#here)";
-
-    assert_eq!(links(text), ["x.md"]);
 }
 
 /// The files that the page names are there, and the way of a case enters few of them.

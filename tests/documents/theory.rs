@@ -1,15 +1,13 @@
 //! The source cites docs/theory.md by the numbers of equations and sections; these numbers exist.
 
-use std::path::PathBuf;
-
-use super::{files_below, read, root};
+use super::{files_below, read};
 
 /// Folders whose files may cite the theory, and the extensions of those files.
 const FOLDERS: [&str; 4] = ["src", "bench", "tests", "kernels"];
 const ENDINGS: [&str; 3] = ["rs", "cu", "cuh"];
 
 /// A citation: its file, and its number if there is one.
-type Citation = (PathBuf, Option<u32>);
+type Citation = (String, Option<u32>);
 
 /// The words of a source without comment markers, since a citation may be broken at the end of a line.
 fn words(text: &str) -> String {
@@ -27,9 +25,11 @@ fn number(text: &str) -> Option<u32> {
 /// Every place that cites the theory by `kind` ("eq." or "section"), but for this file.
 fn citations(kind: &str) -> Vec<Citation> {
     let phrase = format!("theory {kind} ");
-    let files = FOLDERS.iter().flat_map(|folder| files_below(&root(folder), &ENDINGS));
+    let within = |folder: &'static str| {
+        files_below(folder, &ENDINGS).into_iter().map(move |name| format!("{folder}/{name}"))
+    };
     let mut citations = Vec::new();
-    for path in files.filter(|path| !path.ends_with(file!())) {
+    for path in FOLDERS.into_iter().flat_map(within).filter(|path| path != file!()) {
         let text = words(&read(&path));
         let found = text.split(&phrase).skip(1).map(|after| (path.clone(), number(after)));
         citations.extend(found);
@@ -43,32 +43,18 @@ fn numbers_in_theory(mark: &str) -> Vec<u32> {
 }
 
 #[test]
-fn equations_and_sections_cited_are_in_the_theory() {
+fn equations_and_sections_are_numbered_without_gaps_and_those_cited_exist() {
+    // A citation may be broken at the end of a line.
+    let broken = words("/// (see theory\n    /// eq. 12).");
+    assert_eq!(broken.split("theory eq. ").nth(1).and_then(number), Some(12));
     // Fewer citations would mean that the search no longer finds them.
     for (kind, mark, least) in [("eq.", "\\tag{", 9), ("section", "\n## ", 2)] {
         let (cited, present) = (citations(kind), numbers_in_theory(mark));
         let missing = |(_, number): &&Citation| number.is_none_or(|n| !present.contains(&n));
         let dangling: Vec<_> = cited.iter().filter(missing).collect();
 
+        assert!(present.iter().copied().eq(1..=present.len() as u32), "{mark}: {present:?}");
         assert!(cited.len() >= least, "{cited:?}");
         assert!(dangling.is_empty(), "{dangling:?}");
     }
-}
-
-#[test]
-fn equations_and_sections_are_numbered_without_gaps() {
-    for mark in ["\\tag{", "\n## "] {
-        let numbers = numbers_in_theory(mark);
-        let consecutive: Vec<u32> = (1..).take(numbers.len()).collect();
-
-        assert!(!numbers.is_empty(), "{mark}");
-        assert_eq!(numbers, consecutive, "{mark}");
-    }
-}
-
-#[test]
-fn a_citation_broken_at_the_end_of_a_line_is_found() {
-    let text = words("/// (see theory\n    /// eq. 12).");
-
-    assert_eq!(text.split("theory eq. ").nth(1).and_then(number), Some(12));
 }
