@@ -2,8 +2,10 @@
 
 #![allow(clippy::float_cmp, reason = "what is written is read back bit for bit")]
 
+use std::fmt::Debug;
 use std::fs;
 use std::path::Path;
+use std::str::FromStr;
 
 use gridgen::formats::plot3d::{self, Axes, Flavour};
 use gridgen::formats::{Sides, Span};
@@ -14,15 +16,17 @@ use support::grids::joukowski_grid;
 use super::files::numbers;
 use super::text_of;
 
-/// Six times the volume between a face and the origin.
+/// The volume of the parallelepiped of three vectors.
+fn triple([a, b, c]: [[f64; 3]; 3]) -> f64 {
+    a[0] * (b[1] * c[2] - b[2] * c[1])
+        + a[1] * (b[2] * c[0] - b[0] * c[2])
+        + a[2] * (b[0] * c[1] - b[1] * c[0])
+}
+
+/// The volume between a face and the origin.
 pub(super) fn cone(face: &[usize], points: &[[f64; 3]]) -> f64 {
-    let p = |k: usize| points[face[k]];
-    let triangle = |a: [f64; 3], b: [f64; 3], c: [f64; 3]| {
-        a[0] * (b[1] * c[2] - b[2] * c[1])
-            + a[1] * (b[2] * c[0] - b[0] * c[2])
-            + a[2] * (b[0] * c[1] - b[1] * c[0])
-    };
-    triangle(p(0), p(1), p(2)) + triangle(p(0), p(2), p(3))
+    let triangle = |corners: [usize; 3]| triple(corners.map(|k| points[face[k]]));
+    (triangle([0, 1, 2]) + triangle([0, 2, 3])) / 6.0
 }
 
 /// The area of all cells.
@@ -31,26 +35,64 @@ pub(super) fn area(grid: &Grid) -> f64 {
     (0..grid.cells()).map(cell).sum()
 }
 
-/// The numbers of a list in an OpenFOAM file.
-pub(super) fn foam_list(folder: &Path, name: &str) -> Vec<Vec<f64>> {
+/// The entries of a list in a mesh for OpenFOAM, each with its words without brackets.
+fn foam_list<T: FromStr<Err: Debug>>(folder: &Path, name: &str, end: &str) -> Vec<Vec<T>> {
     let text = fs::read_to_string(folder.join("constant/polyMesh").join(name)).unwrap();
     let (head, list) = text.split_once("\n(\n").unwrap();
-    let list = list.rsplit_once(')').unwrap().0;
-    let list: Vec<Vec<f64>> = list
-        .lines()
-        .map(|line| {
-            let words = line.split(['(', ')', ' ']).filter(|word| !word.is_empty());
-            words.map(|word| word.parse().unwrap()).collect()
-        })
-        .collect();
+    let entries = list.trim_end().strip_suffix(')').unwrap().split_terminator(end);
+    let words = |entry: &str| {
+        let entry = entry.replace(['(', ')'], " ");
+        entry.split_whitespace().map(|word| word.parse().unwrap()).collect()
+    };
+    let list: Vec<Vec<T>> = entries.map(words).collect();
     assert_eq!(list.len().to_string(), head.lines().last().unwrap(), "{name}");
     list
 }
 
-/// The integers of a list in an OpenFOAM file.
-pub(super) fn foam_numbers(folder: &Path, name: &str) -> Vec<Vec<usize>> {
-    let list = foam_list(folder, name);
-    list.into_iter().map(|words| words.into_iter().map(|word| word as usize).collect()).collect()
+/// A mesh in the folder of a case of OpenFOAM.
+pub(super) struct FoamMesh {
+    pub points: Vec<[f64; 3]>,
+    pub faces: Vec<Vec<usize>>,
+    pub owner: Vec<usize>,
+    pub neighbour: Vec<usize>,
+    /// Name, kind, number of faces and first face of each patch.
+    pub patches: Vec<String>,
+}
+
+impl FoamMesh {
+    /// The mesh, its counts checked.
+    pub(super) fn of(folder: &Path) -> Self {
+        let face = |numbers: Vec<usize>| {
+            assert_eq!(numbers.len(), 1 + numbers[0]);
+            numbers[1..].to_vec()
+        };
+        let point = |numbers: Vec<f64>| numbers.try_into().unwrap();
+        let patch = |words: Vec<String>| {
+            let text = words.join(" ").replace("; nFaces ", " ").replace("; startFace ", " ");
+            text.replacen(" { type ", " ", 1).trim_end_matches(';').to_owned()
+        };
+        Self {
+            points: foam_list(folder, "points", "\n").into_iter().map(point).collect(),
+            faces: foam_list(folder, "faces", "\n").into_iter().map(face).collect(),
+            owner: foam_list(folder, "owner", "\n").concat(),
+            neighbour: foam_list(folder, "neighbour", "\n").concat(),
+            patches: foam_list(folder, "boundary", "}\n").into_iter().map(patch).collect(),
+        }
+    }
+
+    /// The volume within the faces of each cell, and their number.
+    pub(super) fn cells(&self) -> Vec<(f64, usize)> {
+        let mut cells = vec![(0.0, 0); 1 + self.owner.iter().max().unwrap()];
+        for (k, face) in self.faces.iter().enumerate() {
+            let cone = cone(face, &self.points);
+            let sides = [(self.owner.get(k), cone), (self.neighbour.get(k), -cone)];
+            for (cell, cone) in sides.into_iter().filter_map(|(cell, cone)| Some((*cell?, cone))) {
+                cells[cell].0 += cone;
+                cells[cell].1 += 1;
+            }
+        }
+        cells
+    }
 }
 
 /// The block is right-handed in indices and coordinates, its span +y, its third index outward.
@@ -72,11 +114,8 @@ fn the_axes_of_fun3d_are_right_handed() {
         let corner = point(i, k, j);
         assert_eq!(corner, [x, span.z(k), y]);
         let edge = |other: [f64; 3]| -> [f64; 3] { std::array::from_fn(|c| other[c] - corner[c]) };
-        let [a, b, c] = [point(i + 1, k, j), point(i, k + 1, j), point(i, k, j + 1)].map(edge);
-        let volume = a[0] * (b[1] * c[2] - b[2] * c[1])
-            + a[1] * (b[2] * c[0] - b[0] * c[2])
-            + a[2] * (b[0] * c[1] - b[1] * c[0]);
-        assert!(volume > 0.0, "{volume:e}");
+        let edges = [point(i + 1, k, j), point(i, k + 1, j), point(i, k, j + 1)].map(edge);
+        assert!(triple(edges) > 0.0, "{edges:?}");
     }
     // The planes of a span end where it ends.
     let span = Span { cells: 7, ..span };

@@ -25,10 +25,10 @@ use gridgen::formats::{Sides, Span};
 use gridgen::grid::{Grid, Topology};
 use support::grids::{half_grid, joukowski_grid, parabolic_grid};
 
-/// An O-grid, a C-grid, and half an O-grid, with numbers of cells that curved cells of every order divide, and an odd number
-/// of points that fills no buffer.
+/// An O-grid, a C-grid, and half an O-grid, with numbers of cells that curved cells of every order divide, more points
+/// than one task encodes, and an odd number of these that fills no buffer.
 fn grids() -> [Grid; 3] {
-    [joukowski_grid(49, 25, 0.2), parabolic_grid(61, 13, 12), half_grid(25, 25)]
+    [joukowski_grid(97, 61, 0.2), parabolic_grid(85, 61, 12), half_grid(85, 61)]
 }
 
 /// The sides of cells of this order on each boundary, or their faces over a span: the body, the far field, the

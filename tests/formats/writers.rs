@@ -5,7 +5,6 @@
 use std::collections::HashSet;
 use std::fs;
 use std::io::Write;
-use std::path::Path;
 
 use gridgen::formats::plot3d::{self, Axes, ByteOrder, Encoding, Flavour, NumberPrecision};
 use gridgen::formats::{MeshData, Sides, Span, nmf, openfoam, su2};
@@ -13,13 +12,8 @@ use gridgen::grid::quality::{cell_area, cell_corners};
 use gridgen::grid::{Grid, Symmetry, Topology};
 use support::grids::{half_grid, joukowski_grid, parabolic_grid};
 
-use super::extruded::{cone, foam_list, foam_numbers};
-use super::{boundary, text_of, written};
-
-/// A grid with more points than one task encodes.
-fn grid() -> Grid {
-    joukowski_grid(83, 61, 0.2)
-}
+use super::extruded::FoamMesh;
+use super::{boundary, grids, text_of, written};
 
 /// All flavours of `Plot3D`.
 pub(super) fn flavours() -> Vec<Flavour> {
@@ -54,7 +48,7 @@ fn ordered<const N: usize>(order: ByteOrder, mut bytes: [u8; N]) -> Vec<u8> {
 
 #[test]
 fn every_flavour_of_plot3d_has_the_grid_bit_for_bit() {
-    let grid = grid();
+    let [grid, ..] = grids();
     let points = grid.ni * grid.nj;
 
     for flavour in flavours() {
@@ -160,11 +154,6 @@ fn a_long_record_is_split_and_marked_by_the_signs_of_its_lengths() {
     assert_eq!(record(&[7, 8, 9], 3), [0, 0, 0, 3, 7, 8, 9, 0, 0, 0, 3]);
 }
 
-/// An O-grid, a C-grid, and half an O-grid.
-fn all() -> [Grid; 3] {
-    [grid(), parabolic_grid(83, 61, 20), half_grid(42, 61)]
-}
-
 /// Nodes of the grid without repeated ones: without the last column of an O-grid, and without the upper side
 /// of the cut of a C-grid, its edge included.
 fn welded_points(grid: &Grid) -> Vec<[f64; 2]> {
@@ -174,16 +163,6 @@ fn welded_points(grid: &Grid) -> Vec<[f64; 2]> {
         _ => grid.ni - 1,
     };
     (0..grid.nj).flat_map(|j| (0..nodes(j)).map(move |i| grid.point(i, j))).collect()
-}
-
-/// Twice the signed area of a polygon.
-fn turn(polygon: &[[f64; 2]]) -> f64 {
-    (0..polygon.len())
-        .map(|k| {
-            let ([ax, ay], [bx, by]) = (polygon[k], polygon[(k + 1) % polygon.len()]);
-            ax * by - bx * ay
-        })
-        .sum()
 }
 
 /// The lines after `name= count` of an SU2 mesh, as numbers.
@@ -205,7 +184,7 @@ fn ring(mut face: Vec<usize>) -> Vec<usize> {
 #[test]
 fn an_su2_mesh_is_welded_and_closed_by_its_markers() {
     let span = |sides| Some(Span { length: 0.7, cells: 3, sides });
-    for grid in all() {
+    for grid in grids() {
         for span in [None, span(Sides::Symmetry), span(Sides::Periodic)] {
             assert_su2(&grid, span);
         }
@@ -243,7 +222,7 @@ fn assert_su2(grid: &Grid, span: Option<Span>) {
         let corners = [1, 2, 3, 4].map(|corner| plane[cell[corner] as usize % plane.len()]);
         let [i, j] = [k % grid.cells() % (grid.ni - 1), k % grid.cells() / (grid.ni - 1)];
         let area = cell_area(&cell_corners(grid, i, j));
-        assert!(cell[0] == kinds[1] && (turn(&corners) / 2.0 - area).abs() < 1e-12, "({i}, {j})");
+        assert!(cell[0] == kinds[1] && (cell_area(&corners) - area).abs() < 1e-12, "({i}, {j})");
         for side in sides {
             assert!(open.insert(ring(side.iter().map(|k| cell[*k] as usize).collect())));
         }
@@ -270,19 +249,12 @@ fn assert_su2(grid: &Grid, span: Option<Span>) {
     assert_eq!(text.lines().count(), lines);
 }
 
-/// The `count` patches of a mesh, with single blanks between words.
-fn foam_patches(folder: &Path, count: usize) -> String {
-    let text = fs::read_to_string(folder.join("constant/polyMesh/boundary")).unwrap();
-    let (_, patches) = text.split_once(&format!("\n{count}\n")).unwrap();
-    patches.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 /// Faces are in upper triangular order, point from owner to neighbour, and enclose every cell. By Gauss's
 /// theorem a closed cell has the volume of its cones.
 #[test]
 fn an_openfoam_mesh_is_in_order_closed_and_has_the_areas_of_the_grid() {
     let span = |cells, sides| Some(Span { length: 0.7, cells, sides });
-    for grid in all() {
+    for grid in grids() {
         for span in
             [None, span(1, Sides::Symmetry), span(2, Sides::Periodic), span(3, Sides::Symmetry)]
         {
@@ -297,30 +269,18 @@ fn assert_foam(grid: &Grid, span: Option<Span>) {
 
     openfoam::write(folder.path(), &MeshData { span, ..MeshData::from(grid) }, false).unwrap();
 
-    let points: Vec<[f64; 3]> =
-        foam_list(folder.path(), "points").into_iter().map(|p| p.try_into().unwrap()).collect();
+    let mesh = FoamMesh::of(folder.path());
     let plane = welded_points(grid);
     let z = |k: usize| span.map_or(k as f64, |span| span.z(k));
     let expected: Vec<[f64; 3]> =
         (0..=layers).flat_map(|k| plane.iter().map(move |[x, y]| [*x, *y, z(k)])).collect();
-    assert_eq!(points, expected);
-    let list = |name| foam_numbers(folder.path(), name);
-    let (owner, neighbour, faces) =
-        (list("owner").concat(), list("neighbour").concat(), list("faces"));
-    assert_eq!(faces.len(), owner.len());
-    let pairs: Vec<_> = owner.iter().zip(&neighbour).collect();
+    assert_eq!(mesh.points, expected);
+    assert_eq!(mesh.faces.len(), mesh.owner.len());
+    let pairs: Vec<_> = mesh.owner.iter().zip(&mesh.neighbour).collect();
     assert!(pairs.iter().all(|(owner, neighbour)| owner < neighbour));
     assert!(pairs.is_sorted_by(|a, b| a < b), "{pairs:?}");
-    let mut cells = vec![(0.0, 0); grid.cells() * layers];
-    for (number, face) in faces.iter().enumerate() {
-        assert_eq!(face.len(), 1 + face[0]);
-        let cone = cone(&face[1..], &points) / 6.0;
-        let sides = [(Some(&owner[number]), cone), (neighbour.get(number), -cone)];
-        for (&cell, cone) in sides.into_iter().filter_map(|(cell, cone)| Some((cell?, cone))) {
-            cells[cell].0 += cone;
-            cells[cell].1 += 1;
-        }
-    }
+    let cells = mesh.cells();
+    assert_eq!(cells.len(), grid.cells() * layers);
     for (cell, (volume, faces)) in cells.into_iter().enumerate() {
         let plane = cell % grid.cells();
         let [i, j] = [plane % (grid.ni - 1), plane / (grid.ni - 1)];
@@ -376,32 +336,24 @@ fn the_patches_of_an_openfoam_mesh_follow_the_faces_inside() {
 
         openfoam::write(folder.path(), &MeshData::from(&grid), false).unwrap();
 
-        let list = |name| foam_numbers(folder.path(), name);
-        let (owner, neighbour, faces) = (list("owner"), list("neighbour"), list("faces"));
-        assert_eq!((neighbour.len(), owner.len()), counts);
-        let patch = |patch: &&str| {
-            let [name, kind, faces, start] = patch.split(' ').collect::<Vec<_>>()[..] else {
-                panic!()
-            };
-            format!("{name} {{ type {kind}; nFaces {faces}; startFace {start}; }}")
-        };
-        let expected = patches.iter().map(patch).collect::<Vec<_>>().join(" ");
-        assert_eq!(foam_patches(folder.path(), patches.len()), format!("( {expected} )"));
-        let points = foam_list(folder.path(), "points");
+        let mesh = FoamMesh::of(folder.path());
+        assert_eq!((mesh.neighbour.len(), mesh.owner.len()), counts);
+        assert_eq!(mesh.patches, patches);
+        let FoamMesh { points, faces, owner, neighbour, .. } = mesh;
         match grid.topology {
             Topology::O(_) => {
                 let is_on = |face: &[usize], j: usize| face.iter().all(|at| (at % 144) / 16 == j);
-                assert!(faces[240..256].iter().all(|face| is_on(&face[1..], 0)));
-                assert!(faces[256..272].iter().all(|face| is_on(&face[1..], 8)));
+                assert!(faces[240..256].iter().all(|face| is_on(face, 0)));
+                assert!(faces[256..272].iter().all(|face| is_on(face, 8)));
             }
             Topology::C { .. } => {
                 let across =
-                    |i: usize| owner.iter().zip(&neighbour).any(|p| p == (&vec![i], &vec![15 - i]));
+                    |i: usize| owner.iter().zip(&neighbour).any(|pair| pair == (&i, &(15 - i)));
                 assert!((0..3).all(across));
             }
             _ => {
                 let on_plane = |face: &[usize]| face.iter().all(|&at| points[at][1] == 0.0);
-                assert!(faces[68..76].iter().all(|face| on_plane(&face[1..])));
+                assert!(faces[68..76].iter().all(|face| on_plane(face)));
                 for field in ["U", "p"] {
                     let text = fs::read_to_string(folder.path().join("0").join(field)).unwrap();
                     assert!(text.contains("symmetry { type symmetryPlane; }"), "{text}");
@@ -438,57 +390,47 @@ fn the_script_of_an_openfoam_case_can_be_run_and_is_kept() {
 fn the_neutral_map_names_all_six_faces_and_ties_seam_and_cut() {
     let up_down = half_grid(17, 9);
     let left_right = Grid { topology: Topology::Half(Symmetry::LeftRight), ..up_down.clone() };
-    let two = Span { length: 0.7, cells: 2, sides: Sides::Symmetry };
-    for (grid, span, axes, expected) in [
-        (
-            joukowski_grid(17, 9, 0.1),
-            None,
-            Axes::Ijk,
-            "1; 1 17 9 2; SYMMETRY-Z 1 1 1 17 1 9; SYMMETRY-Z 1 2 1 17 1 9; VISCOUS 1 5 1 2 1 17; \
-             FARFIELD 1 6 1 2 1 17; ONE_TO_ONE 1 3 1 9 1 2 1 4 1 9 1 2 FALSE",
-        ),
-        (
-            parabolic_grid(17, 9, 3),
-            None,
-            Axes::Ijk,
-            "1; 1 17 9 2; SYMMETRY-Z 1 1 1 17 1 9; SYMMETRY-Z 1 2 1 17 1 9; FARFIELD 1 3 1 9 1 2; \
-             FARFIELD 1 4 1 9 1 2; VISCOUS 1 5 1 2 4 14; FARFIELD 1 6 1 2 1 17; \
-             ONE_TO_ONE 1 5 1 2 1 4 1 5 1 2 17 14 FALSE",
-        ),
-        (
-            up_down.clone(),
-            None,
-            Axes::Ijk,
-            "1; 1 17 9 2; SYMMETRY-Z 1 1 1 17 1 9; SYMMETRY-Z 1 2 1 17 1 9; SYMMETRY-Y 1 3 1 9 1 2; \
-             SYMMETRY-Y 1 4 1 9 1 2; VISCOUS 1 5 1 2 1 17; FARFIELD 1 6 1 2 1 17",
-        ),
-        (
-            left_right,
-            None,
-            Axes::Ijk,
-            "1; 1 17 9 2; SYMMETRY-Z 1 1 1 17 1 9; SYMMETRY-Z 1 2 1 17 1 9; SYMMETRY-X 1 3 1 9 1 2; \
-             SYMMETRY-X 1 4 1 9 1 2; VISCOUS 1 5 1 2 1 17; FARFIELD 1 6 1 2 1 17",
-        ),
-        (
-            up_down,
-            None,
-            Axes::Fun3d,
-            "1; 1 17 2 9; symmetry_y 1 5 1 9 1 17; symmetry_y 1 6 1 9 1 17; symmetry_z 1 3 1 2 1 9; \
-             symmetry_z 1 4 1 2 1 9; viscous_solid 1 1 1 17 1 2; farfield_riem 1 2 1 17 1 2",
-        ),
-        (
-            joukowski_grid(17, 9, 0.1),
-            Some(two),
-            Axes::Fun3d,
-            "1; 1 17 3 9; symmetry_y 1 5 1 9 1 17; symmetry_y 1 6 1 9 1 17; \
-             viscous_solid 1 1 1 17 1 3; farfield_riem 1 2 1 17 1 3; \
-             ONE_TO_ONE 1 3 1 3 1 9 1 4 1 3 1 9 FALSE",
-        ),
-    ] {
-        let text = text_of(|out| nmf::write_to(out, &[&grid], span, axes));
-
+    let rows = |grid: &Grid, span, axes| {
+        let text = text_of(|out| nmf::write_to(out, &[grid], span, axes));
         let rows = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
         let rows = rows.map(|row| row.split_whitespace().collect::<Vec<_>>().join(" "));
-        assert_eq!(rows.collect::<Vec<_>>().join("; "), expected);
+        rows.collect::<Vec<_>>().join("; ")
+    };
+    for (grid, sides) in [
+        (
+            &joukowski_grid(17, 9, 0.1),
+            "VISCOUS 1 5 1 2 1 17; FARFIELD 1 6 1 2 1 17; \
+             ONE_TO_ONE 1 3 1 9 1 2 1 4 1 9 1 2 FALSE",
+        ),
+        (
+            &parabolic_grid(17, 9, 3),
+            "FARFIELD 1 3 1 9 1 2; FARFIELD 1 4 1 9 1 2; VISCOUS 1 5 1 2 4 14; \
+             FARFIELD 1 6 1 2 1 17; ONE_TO_ONE 1 5 1 2 1 4 1 5 1 2 17 14 FALSE",
+        ),
+        (
+            &up_down,
+            "SYMMETRY-Y 1 3 1 9 1 2; SYMMETRY-Y 1 4 1 9 1 2; VISCOUS 1 5 1 2 1 17; \
+             FARFIELD 1 6 1 2 1 17",
+        ),
+        (
+            &left_right,
+            "SYMMETRY-X 1 3 1 9 1 2; SYMMETRY-X 1 4 1 9 1 2; VISCOUS 1 5 1 2 1 17; \
+             FARFIELD 1 6 1 2 1 17",
+        ),
+    ] {
+        let planes = "SYMMETRY-Z 1 1 1 17 1 9; SYMMETRY-Z 1 2 1 17 1 9";
+        assert_eq!(rows(grid, None, Axes::Ijk), format!("1; 1 17 9 2; {planes}; {sides}"));
     }
+    assert_eq!(
+        rows(&up_down, None, Axes::Fun3d),
+        "1; 1 17 2 9; symmetry_y 1 5 1 9 1 17; symmetry_y 1 6 1 9 1 17; symmetry_z 1 3 1 2 1 9; \
+         symmetry_z 1 4 1 2 1 9; viscous_solid 1 1 1 17 1 2; farfield_riem 1 2 1 17 1 2"
+    );
+    let two = Span { length: 0.7, cells: 2, sides: Sides::Symmetry };
+    assert_eq!(
+        rows(&joukowski_grid(17, 9, 0.1), Some(two), Axes::Fun3d),
+        "1; 1 17 3 9; symmetry_y 1 5 1 9 1 17; symmetry_y 1 6 1 9 1 17; \
+         viscous_solid 1 1 1 17 1 3; farfield_riem 1 2 1 17 1 3; \
+         ONE_TO_ONE 1 3 1 3 1 9 1 4 1 3 1 9 FALSE"
+    );
 }

@@ -14,7 +14,7 @@ use support::documents;
 use support::elements::assembly;
 
 use super::cgns::{characters, ends, faces_told_of, integers, text};
-use super::extruded::{area, cone, foam_list, foam_numbers};
+use super::extruded::{FoamMesh, area};
 use super::files::numbers;
 
 const CASE: &str = r#"
@@ -166,67 +166,51 @@ fn assert_zones(folder: &Path, made: &RunResult, layers: usize) -> Vec<usize> {
     zone_of
 }
 
-/// Every cell is closed, no face joins cells of two zones, and the cells of each zone fill its area.
-fn assert_mesh(folder: &Path, made: &RunResult, (layers, length): (usize, f64)) {
+/// The mesh: every cell is closed, no face joins cells of two zones, and the cells of each zone fill its area.
+fn assert_mesh(folder: &Path, made: &RunResult, (layers, length): (usize, f64)) -> FoamMesh {
     let zone_of = assert_zones(folder, made, layers);
-    let points: Vec<[f64; 3]> =
-        foam_list(folder, "points").into_iter().map(|point| point.try_into().unwrap()).collect();
-    let faces: Vec<Vec<usize>> =
-        foam_numbers(folder, "faces").into_iter().map(|face| face[1..].to_vec()).collect();
-    let [owner, neighbour] = ["owner", "neighbour"].map(|name| foam_numbers(folder, name).concat());
+    let mesh = FoamMesh::of(folder);
+    let pairs = mesh.owner.iter().zip(&mesh.neighbour);
+    let crossing: Vec<_> = pairs.filter(|(a, b)| zone_of[**a] != zone_of[**b]).collect();
+    assert!(crossing.is_empty(), "{crossing:?}");
 
     let mut volumes = [0.0; 3];
-    for (number, face) in faces.iter().enumerate() {
-        let cone = cone(face, &points) / 6.0;
-        volumes[zone_of[owner[number]]] += cone;
-        if let Some(&other) = neighbour.get(number) {
-            assert_eq!(zone_of[owner[number]], zone_of[other], "face {number}");
-            volumes[zone_of[other]] -= cone;
-        }
+    for ((volume, _), zone) in mesh.cells().into_iter().zip(zone_of) {
+        volumes[zone] += volume;
     }
 
     for (volume, zone) in volumes.iter().zip(made.zones()) {
         let expected = length * area(zone.grid);
         assert!((volume / expected - 1.0).abs() < 1e-9, "{}: {volume}, {expected}", zone.name);
     }
+    mesh
 }
 
 /// OpenFOAM must read the overset patch before others; walls have the names of elements.
 #[test]
 fn an_overset_case_of_openfoam_has_all_zones_in_one_mesh_and_its_overset_patch_first() {
     let (folder, made) = plane();
-    let folder = folder.join("openfoam");
-    let boundary = fs::read_to_string(folder.join("constant/polyMesh/boundary")).unwrap();
-    assert_mesh(&folder, made, (1, 1.0));
 
-    let patches: Vec<[&str; 3]> = boundary
-        .split("\n    {")
-        .zip(boundary.split("\n    {").skip(1))
-        .map(|(before, patch)| {
-            let word =
-                |key: &str| patch.split(key).nth(1).unwrap().split(';').next().unwrap().trim();
-            [before.lines().last().unwrap().trim(), word("type "), word("nFaces ")]
-        })
-        .collect();
+    let mesh = assert_mesh(&folder.join("openfoam"), made, (1, 1.0));
 
     let [background, main, flap] = made.zones()[..] else { panic!() };
-    let around = |grid: &Grid| grid.ni - 1;
-    let counts = [
-        around(main.grid) + around(flap.grid),
-        around(main.grid),
-        around(flap.grid),
-        2 * (background.grid.ni - 1 + background.grid.nj - 1),
-        2 * made.zones().iter().map(|zone| zone.grid.cells()).sum::<usize>(),
-    ]
-    .map(|count| count.to_string());
+    let [main, flap] = [main, flap].map(|zone| zone.grid.ni - 1);
+    let mut start = mesh.neighbour.len();
     let expected = [
-        ["overset", "overset", &*counts[0]],
-        ["main", "wall", &*counts[1]],
-        ["flap", "wall", &*counts[2]],
-        ["farfield", "patch", &*counts[3]],
-        ["frontAndBack", "empty", &*counts[4]],
-    ];
-    assert_eq!(patches, expected);
+        ("overset overset", main + flap),
+        ("main wall", main),
+        ("flap wall", flap),
+        ("farfield patch", 2 * (background.grid.ni - 1 + background.grid.nj - 1)),
+        (
+            "frontAndBack empty",
+            2 * made.zones().iter().map(|zone| zone.grid.cells()).sum::<usize>(),
+        ),
+    ]
+    .map(|(patch, faces)| {
+        start += faces;
+        format!("{patch} {faces} {}", start - faces)
+    });
+    assert_eq!(mesh.patches, expected);
 }
 
 /// The wall of the main element turns once like any closed line, minus the turn at its sharp edge, which has
