@@ -1,17 +1,18 @@
 //! Readers of Tecplot text, of quadrilaterals in any order, of cases of OpenFOAM, and of several zones.
 #![allow(clippy::float_cmp, reason = "what is written is read back bit for bit")]
 
-use std::fmt::Write;
+use std::fmt::{Debug, Write};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use gridgen::formats::{self, Contents, Format, MeshData, ReadError};
 use gridgen::formats::{contents_from_bytes, contents_of_case, msh, su2};
 use gridgen::grid::boundary::{Range, Side};
-use gridgen::grid::quality::{WallLine, interfaces, measure, measure_blocks};
+use gridgen::grid::quality::{interfaces, measure, measure_blocks};
 use gridgen::grid::{Grid, SideKind, Topology};
 use support::grids::joukowski_grid;
 use support::random::Random;
+use tempfile::TempDir;
 
 use super::{grids, text_of};
 
@@ -30,6 +31,28 @@ fn one(read: Result<Contents, ReadError>) -> formats::Mesh {
 
 /// Name, condition and nodes of a patch.
 type Found = (&'static str, Option<SideKind>, [usize; 2]);
+
+/// A Plot3D file with its neutral map.
+fn plot3d(bytes: &[u8], map: &str) -> Result<Contents, ReadError> {
+    contents_from_bytes(Path::new("a.p3d"), bytes, Some(map.as_bytes()))
+}
+
+/// Writes contents in a format to a place in a folder, and returns it.
+fn converted(contents: &Contents, format: &str, folder: &TempDir, name: &str) -> PathBuf {
+    let path = folder.path().join(name);
+    Format::named(format).unwrap().convert(&path, &contents.data(), false).unwrap();
+    path
+}
+
+/// Checks that contents are found again in the files of formats that keep patches and links of blocks.
+fn assert_kept<T: PartialEq + Debug>(contents: &Contents, found: impl Fn(&Contents) -> T) {
+    let folder = tempfile::tempdir().unwrap();
+    for (format, name) in [("cgns", "a.cgns"), ("plot3d", "b.p3d")] {
+        let again = formats::contents(&converted(contents, format, &folder, name)).unwrap();
+
+        assert_eq!(found(&again), found(contents), "{name}");
+    }
+}
 
 /// The patches of a side.
 fn patches(grid: &Grid, side: Side) -> Vec<Found> {
@@ -99,22 +122,12 @@ fn coordinates_of_tecplot_are_known_among_quantities_of_the_flow() {
 }
 
 /// A grid as text with all digits.
-fn tecplot_of(grid: &Grid) -> String {
+pub(super) fn tecplot_of(grid: &Grid) -> String {
     let mut text = format!("variables = x y\nzone i={} j={}\n", grid.ni, grid.nj);
     for (x, y) in grid.x.iter().zip(&grid.y) {
         writeln!(text, "{x:?} {y:?}").unwrap();
     }
     text
-}
-
-#[test]
-fn one_zone_of_tecplot_is_a_mesh_with_all_digits() {
-    let grid = joukowski_grid(41, 9, 0.2);
-
-    let mesh = one(tecplot(&tecplot_of(&grid)));
-
-    assert_eq!((mesh.grid.x, mesh.grid.y), (grid.x, grid.y));
-    assert!(matches!(mesh.grid.topology, Topology::O(_)));
 }
 
 /// The message with which a file is refused; its hint has these words.
@@ -219,9 +232,8 @@ fn quadrilaterals_in_any_order_are_walked_to_the_same_grid() {
 
             assert_eq!((mesh.grid.ni, mesh.grid.nj), (grid.ni, grid.nj), "{number}, {seed}");
             assert_eq!((&mesh.grid.x, &mesh.grid.y), (&grid.x, &grid.y), "{number}, {seed}");
-            let wall = WallLine { from: mesh.wall.from, ..mesh.wall };
             let below = patches(&mesh.grid, Side::Below);
-            assert_eq!(below, [("my-wing", None, [wall.from, wall.to])], "{number}");
+            assert_eq!(below, [("my-wing", None, [mesh.wall.from, mesh.wall.to])], "{number}");
             let above = patches(&mesh.grid, Side::Above);
             assert_eq!(above, [("outer", Some(SideKind::FarField), [0, grid.ni - 1])], "{number}");
         }
@@ -472,8 +484,7 @@ fn blocks_that_meet_at_a_point_are_welded_to_one() {
     let noted = contents.notes.iter().any(|note| note.contains("b1: i was reversed"));
     assert!(noted, "{contents:?}");
 
-    let path = folder.path().join("four.su2");
-    Format::named("su2").unwrap().convert(&path, &contents.data(), false).unwrap();
+    let path = converted(&contents, "su2", &folder, "four.su2");
     let mesh = formats::mesh(&path).unwrap();
 
     // One block of 4 × 6 cells; each of its 5 × 7 points is there once.
@@ -500,9 +511,7 @@ fn blocks_that_meet_at_a_point_are_welded_to_one() {
 /// The four blocks as Plot3D with a map that names the outer sides.
 fn mapped() -> (Vec<u8>, String) {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("four.p3d");
-    let contents = tecplot(&four()).unwrap();
-    Format::named("plot3d").unwrap().convert(&path, &contents.data(), false).unwrap();
+    let path = converted(&tecplot(&four()).unwrap(), "plot3d", &folder, "four.p3d");
     let map = fs::read_to_string(path.with_extension("nmf")).unwrap();
     let map = map.replacen("FARFIELD        1  3 ", "INFLOW          1  3 ", 1);
     (fs::read(path).unwrap(), map.replacen("FARFIELD        1  5 ", "viscous_solid   1  5 ", 1))
@@ -512,67 +521,56 @@ fn mapped() -> (Vec<u8>, String) {
 fn blocks_keep_patches_and_links_through_cgns_and_plot3d() {
     let folder = tempfile::tempdir().unwrap();
     let (bytes, map) = mapped();
-    let zones = contents_from_bytes(Path::new("a.p3d"), &bytes, Some(map.as_bytes())).unwrap();
+    let zones = plot3d(&bytes, &map).unwrap();
     assert_eq!(patches(&zones.grids[0], Side::Below), [("airfoil", None, [0, 2])]);
     assert_eq!(patches(&zones.grids[0], Side::Before), [("inlet", Some(SideKind::Inlet), [0, 3])]);
     let ranges = zones.grids.iter().flat_map(Grid::boundary);
     assert_eq!(ranges.filter(|range| range.link().is_some()).count(), 8);
 
-    for (format, name) in [("cgns", "a.cgns"), ("plot3d", "b.p3d")] {
-        let path = folder.path().join(name);
-        Format::named(format).unwrap().convert(&path, &zones.data(), false).unwrap();
-        let again = formats::contents(&path).unwrap();
-
-        assert_eq!(again.grids, zones.grids, "{name}");
-    }
+    assert_kept(&zones, |zones| zones.grids.clone());
     let files = Format::named("vts").unwrap();
     let files = files.convert(&folder.path().join("v1.2.vts"), &zones.data(), false).unwrap().files;
     let names = (1..=4).map(|k| folder.path().join(format!("v1.2.block-{k}.vts")));
     assert!(names.eq(files));
-    let (blocks, case) = (MeshData { span: None, ..zones.data() }, folder.path().join("case"));
-    Format::named("openfoam").unwrap().convert(&case, &blocks, false).unwrap();
+    let case = converted(&zones, "openfoam", &folder, "case");
     let list = fs::read_to_string(case.join("constant/polyMesh/boundary")).unwrap();
     assert!(["inlet", "airfoil", "frontAndBack"].iter().all(|name| list.contains(name)), "{list}");
 }
 
-/// A channel of 2 × 2 cells whose ends in x are a period apart, which its map alone tells.
+/// The map of a channel between a wall and a plane of symmetry, its ends in x a period apart.
+pub(super) const CHANNEL_MAP: &str = "1\n1 3 3 1\nVISCOUS 1 5 1 1 1 3\nSYMMETRY-Y 1 6 1 1 1 3\n\
+    ONE_TO_ONE 1 3 1 3 1 1 1 4 1 3 1 1 FALSE\n";
+
+/// A channel of 2 × 2 cells with this map.
+pub(super) fn channel(map: &str) -> Result<Contents, ReadError> {
+    plot3d(b"1\n3 3 1\n0 1 2 0 1 2 0 1 2 3*0 3*1 3*2 9*0\n", map)
+}
+
 #[test]
 fn a_period_along_x_is_kept_by_every_format_that_has_periods() {
     let folder = tempfile::tempdir().unwrap();
-    let text = "1\n3 3 1\n0 1 2 0 1 2 0 1 2 3*0 3*1 3*2 9*0\n";
-    let map = "1\n1 3 3 1\nVISCOUS 1 5 1 1 1 3\nVISCOUS 1 6 1 1 1 3\nONE_TO_ONE 1 3 1 3 1 1 1 4 1 3 1 1 FALSE\n";
-    let read =
-        |map: &str| contents_from_bytes(Path::new("a.p3d"), text.as_bytes(), Some(map.as_bytes()));
-    let contents = read(map).unwrap();
+    let contents = channel(CHANNEL_MAP).unwrap();
     let partners = |grid: &Grid| {
         let of = |range: Range| Some((range.on.side, range.partner()?.side));
         grid.boundary().into_iter().filter_map(of).collect::<Vec<_>>()
     };
     assert_eq!(partners(&contents.grids[0]).len(), 2, "{contents:?}");
     // The lower end is the one of smaller x, whichever face comes first; a face that runs backwards is no other end.
-    let second_first = map.replace("1 3 1 3 1 1 1 4 1 3 1 1", "1 4 1 3 1 1 1 3 1 3 1 1");
-    assert_eq!(read(&second_first).unwrap().grids, contents.grids);
-    let said = refusal(read(&map.replace("1 4 1 3", "1 4 3 1")), "move it away");
+    let second_first = CHANNEL_MAP.replace("1 3 1 3 1 1 1 4 1 3 1 1", "1 4 1 3 1 1 1 3 1 3 1 1");
+    assert_eq!(channel(&second_first).unwrap().grids, contents.grids);
+    let said = refusal(channel(&CHANNEL_MAP.replace("1 4 1 3", "1 4 3 1")), "move it away");
     assert!(said.contains("whose nodes are all one vector apart"), "{said}");
 
-    for (format, name) in [("cgns", "a.cgns"), ("plot3d", "b.p3d")] {
-        let path = folder.path().join(name);
-        Format::named(format).unwrap().convert(&path, &contents.data(), false).unwrap();
-        let again = formats::contents(&path).unwrap();
-
-        assert_eq!(partners(&again.grids[0]), partners(&contents.grids[0]), "{name}");
-    }
-    let foam = Format::named("openfoam").unwrap();
+    assert_kept(&contents, |contents| partners(&contents.grids[0]));
     let text = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
-    foam.convert(&folder.path().join("case"), &contents.data(), false).unwrap();
+    let case = converted(&contents, "openfoam", &folder, "case");
     let list = text("case/constant/polyMesh/boundary");
     assert_eq!(list.matches("type cyclic;").count(), 2, "{list}");
     assert!(list.contains("separationVector (2e0 0e0 0)"), "{list}");
     assert_eq!(text("case/0/p").matches("type cyclic;").count(), 2);
 
     // The reader leaves out which sides are partners: the fields are those of the patches, again.
-    let alone = formats::contents(&folder.path().join("case")).unwrap();
-    foam.convert(&folder.path().join("alone"), &alone.data(), false).unwrap();
+    converted(&formats::contents(&case).unwrap(), "openfoam", &folder, "alone");
     for name in ["alone/constant/polyMesh/boundary", "alone/0/p", "alone/0/U"] {
         assert!(!text(name).contains("cyclic"), "{name}");
     }
@@ -586,9 +584,9 @@ fn a_plus_sign_in_the_name_of_a_wall_is_a_letter_of_openfoam() {
                 MARKER_TAG= wall+1\nMARKER_ELEMS= 1\n3 0 1\nMARKER_TAG= wall_2\nMARKER_ELEMS= 1\n3 2 3\n";
     let contents = su2_mesh(text).unwrap();
 
-    Format::named("openfoam").unwrap().convert(folder.path(), &contents.data(), false).unwrap();
+    let case = converted(&contents, "openfoam", &folder, "case");
 
-    let velocity = fs::read_to_string(folder.path().join("0/U")).unwrap();
+    let velocity = fs::read_to_string(case.join("0/U")).unwrap();
     assert!(velocity.contains("\"(wall[+]1|wall_2)\" { type slip; }"), "{velocity}");
 }
 
@@ -625,8 +623,7 @@ fn zones_have_names_of_their_own_that_cgns_can_hold() {
     let expected = ["a", "a.2", "a.2.3", "a.3", "a.5", &long[..32], &[&long[..27], ".7"].concat()];
     assert_eq!(contents.names, expected);
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.cgns");
-    Format::named("cgns").unwrap().convert(&path, &contents.data(), false).unwrap();
+    let path = converted(&contents, "cgns", &folder, "a.cgns");
     assert_eq!(formats::contents(&path).unwrap().names, contents.names);
 }
 
@@ -641,11 +638,8 @@ fn a_map_that_does_not_fit_is_refused_with_its_line() {
         ("INFLOW          1  3   1 4", "INFLOW          1  3   1 5"),
     ];
 
-    let said = texts.map(|(from, to)| {
-        let map = map.replacen(from, to, 1);
-        let read = contents_from_bytes(Path::new("a.p3d"), &bytes, Some(map.as_bytes()));
-        refusal(read, "move it away")
-    });
+    let said =
+        texts.map(|(from, to)| refusal(plot3d(&bytes, &map.replacen(from, to, 1)), "move it away"));
 
     insta::assert_snapshot!(said.join("\n"), @r"
     a.p3d: its neutral map, line 6: `3`, 4, the number of blocks of the mesh, was expected

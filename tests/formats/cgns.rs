@@ -212,18 +212,22 @@ fn boundaries_belong_to_families_with_their_condition() {
     }
 }
 
+/// An O-grid of 41 × 23 nodes with these patches.
+fn with_patches<const N: usize>(patches: [(Side, [usize; 2], Patch); N]) -> Grid {
+    let ranges = patches.map(|(side, nodes, patch)| Range {
+        on: Segment { block: 0, side, nodes },
+        meets: Meets::Patch(patch),
+    });
+    Grid { outside: Some(Outside::of_ranges(ranges.to_vec())), ..joukowski_grid(41, 23, 0.2) }
+}
+
 /// CGNS takes 32 letters, of which pieces of one name need some for their numbers.
 #[test]
 fn pieces_of_long_names_have_names_of_their_own() {
-    let mut grid = joukowski_grid(41, 23, 0.2);
     let name = |k: usize| format!("upper_wall_of_the_test_section_{}", k % 2);
-    let piece = |k: usize| Range {
-        on: Segment { block: 0, side: Side::Above, nodes: [10 * k, 10 * k + 10] },
-        meets: Meets::Patch(Patch::named(&name(k), None)),
-    };
-    grid.outside = Some(Outside::of_ranges((0..4).map(piece).collect()));
+    let piece = |k: usize| (Side::Above, [10 * k, 10 * k + 10], Patch::named(&name(k), None));
 
-    let file = written(&grid, None);
+    let file = written(&with_patches([0, 1, 2, 3].map(piece)), None);
 
     let boundaries = zone(&file).group("ZoneBC").unwrap();
     let names = boundaries.groups().unwrap();
@@ -241,14 +245,10 @@ fn pieces_of_long_names_have_names_of_their_own() {
 /// Names of families and of the zone are given once, whatever the patches of a file are called.
 #[test]
 fn ends_of_the_span_have_names_that_no_patch_has() {
-    let mut grid = joukowski_grid(41, 23, 0.2);
-    let whole = |side, name, kind| Range {
-        on: Segment { block: 0, side, nodes: [0, 40] },
-        meets: Meets::Patch(Patch::named(name, kind)),
-    };
-    let ranges =
-        [whole(Side::Below, "wing", None), whole(Side::Above, "symmetry", Some(SideKind::Slip))];
-    grid.outside = Some(Outside::of_ranges(ranges.to_vec()));
+    let grid = with_patches([
+        (Side::Below, [0, 40], Patch::named("wing", None)),
+        (Side::Above, [0, 40], Patch::named("symmetry", Some(SideKind::Slip))),
+    ]);
 
     let file = written(&grid, Some(SYMMETRY));
 

@@ -2,15 +2,14 @@
 
 use gridgen::formats::openfoam::{Measure, Objection, objections};
 use gridgen::formats::{Sides, Span};
-use gridgen::generate::{RunOptions, make_grid};
 use gridgen::grid::{Grid, Symmetry, Topology};
+use support::cases::{case, make};
 use support::grids::{grid_from, half_grid, joukowski_grid};
 
 /// The grid of the NACA 0012 with the keys of `[grid]`.
 fn naca0012(grid: &str) -> Grid {
     let text = format!("geometry.naca = '0012'\n[grid]\n{grid}");
-    let case = support::cases::case(&text);
-    let made = make_grid(&case, &RunOptions::default(), &mut ()).unwrap();
+    let made = make(&case(&text)).unwrap();
     assert!(made.is_good(), "{}", made.verdict);
     made.grid
 }

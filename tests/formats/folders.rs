@@ -34,8 +34,12 @@ fn results(root: &Path) -> Vec<(String, String)> {
     names.map(|name| (name.clone(), fs::read_to_string(root.join(name)).unwrap())).collect()
 }
 
+/// The files of [`ended_after`] with these results, each of this text.
 fn expected(names: &[&str], text: &str) -> Vec<(String, String)> {
-    names.iter().map(|name| ((*name).to_owned(), text.to_owned())).collect()
+    let results = names.iter().map(|name| (*name, text));
+    let mut files: Vec<_> = results.chain([("mine", "mine")]).collect();
+    files.sort_unstable();
+    files.into_iter().map(|(name, text)| (name.to_owned(), text.to_owned())).collect()
 }
 
 /// A folder with old results and a plan for new ones; the process ended after the first `steps` of the plan.
@@ -51,13 +55,7 @@ fn ended_after(root: &Path, steps: usize) {
 
 #[test]
 fn a_process_may_end_after_every_step_of_the_exchange() {
-    let mine = ("mine".to_owned(), "mine".to_owned());
-    let with_mine = |mut files: Vec<(String, String)>| {
-        files.push(mine.clone());
-        files.sort();
-        files
-    };
-    let (old, new) = (with_mine(expected(&OLD, "old")), with_mine(expected(&NEW_ONES, "new")));
+    let (old, new) = (expected(&OLD, "old"), expected(&NEW_ONES, "new"));
     let all = 2 + 1 + 4 + 2;
     for steps in 0..=all {
         let folder = tempfile::tempdir().unwrap();

@@ -147,8 +147,7 @@ fn bitmaps_are_the_same_for_any_number_of_threads() {
     for (number, picture) in pictures.iter().enumerate() {
         let [one, seven] = [1, 7].map(|threads| {
             let path = folder.path().join(format!("{number}-{threads}.png"));
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| picture.write(&path)).unwrap();
+            support::with_threads(threads, || picture.write(&path)).unwrap();
             std::fs::read(path).unwrap()
         });
         assert!(one == seven, "picture {number}");

@@ -13,6 +13,7 @@ use gridgen::grid::Topology;
 use support::grids::joukowski_grid;
 use support::names_in;
 
+use super::blocks::tecplot_of;
 use super::{grids, text_of, written};
 
 /// A grid of 9 × 4 points around a square, written by VTK 9.6, PyVista 0.49 and h5py 3.16 in the forms given
@@ -54,13 +55,14 @@ fn files_of_vtk_pyvista_and_h5py_give_the_same_grid() {
 }
 
 #[test]
-fn cgns_and_msh_come_back_bit_for_bit() {
+fn cgns_msh_and_tecplot_come_back_bit_for_bit() {
     let kind = |topology: Topology| std::mem::discriminant(&topology);
     let span = Span { length: 0.7, cells: 3, sides: Sides::Periodic };
     for grid in grids() {
         let mut all = vec![
             written(|out| cgns::write_to(out, &MeshData::from(&grid).zones, None)),
             written(|out| cgns::write_to(out, &MeshData::from(&grid).zones, Some(span))),
+            tecplot_of(&grid).into_bytes(),
         ];
         all.extend([1, 2, 4].map(|order| written(|out| msh::write_to(out, &[&grid], None, order))));
         for (k, bytes) in all.iter().enumerate() {
@@ -196,8 +198,9 @@ fn what_is_no_mesh_that_is_read_is_called_by_its_name_whatever_the_end_of_its_na
     }
 }
 
+/// The files of CGNS have a zone of another kind, and an incomplete array.
 #[test]
-fn cells_that_are_no_plane_structured_grid_are_refused_by_name() {
+fn what_is_no_plane_structured_grid_is_refused_by_name() {
     let grid = joukowski_grid(41, 25, 0.2);
     let span = Some(Span { length: 1.0, cells: 2, sides: Sides::Symmetry });
     let hexahedra = written(|out| msh::write_to(out, &[&grid], span, 1));
@@ -207,38 +210,29 @@ fn cells_that_are_no_plane_structured_grid_are_refused_by_name() {
     rows[3] = rows[700];
     let doubled = format!("{before}\n2 1 3 960\n{}\n", rows.join("\n"));
     let triangles = text.replace("\n2 1 3 960\n", "\n2 1 2 960\n");
+    let cgns = written(|out| cgns::write_to(out, &MeshData::from(&grid).zones, None));
+    let with = |old: &[u8], new: &[u8]| {
+        let mut bytes = cgns.clone();
+        let at = bytes.windows(old.len()).position(|w| w == old).unwrap();
+        bytes[at..at + new.len()].copy_from_slice(new);
+        bytes
+    };
+    let [size, more] = [[41_i32, 25], [41, 24]].map(|size| size.map(i32::to_le_bytes).concat());
 
     for (bytes, expected) in [
         (hexahedra, "hexahedra of an extruded mesh"),
         (doubled.into_bytes(), "more than two cells have the points"),
         (triangles.into_bytes(), "elements of gmsh's type 2"),
+        (with(b"Structured", b"Unstructur"), "the zone `grid` is not structured"),
+        (
+            with(b"Zone_t\0", b"Zone_x\0"),
+            "0 CGNS zones, one or more structured zones were expected",
+        ),
+        (with(&size, &more), "not as many as the zone `grid` says"),
+        (cgns[..cgns.len() / 2].to_vec(), "the HDF5 of the file cannot be read"),
     ] {
         let error = read(&bytes).unwrap_err().to_string();
 
         assert!(error.contains(expected), "{error}");
     }
-}
-
-/// The files have a zone of another kind, and an incomplete array.
-#[test]
-fn cgns_of_other_zones_is_refused_by_name() {
-    let bytes = written(|out| {
-        cgns::write_to(out, &MeshData::from(&joukowski_grid(41, 25, 0.2)).zones, None)
-    });
-    let with = |old: &[u8], new: &[u8]| {
-        let mut bytes = bytes.clone();
-        let at = bytes.windows(old.len()).position(|w| w == old).unwrap();
-        bytes[at..at + new.len()].copy_from_slice(new);
-        read(&bytes).unwrap_err().to_string()
-    };
-
-    let error = with(b"Structured", b"Unstructur");
-    assert!(error.contains("the zone `grid` is not structured"), "{error}");
-    let error = with(b"Zone_t\0", b"Zone_x\0");
-    assert!(error.contains("0 CGNS zones, one or more structured zones were expected"), "{error}");
-    let [size, more] = [[41_i32, 25], [41, 24]].map(|size| size.map(i32::to_le_bytes).concat());
-    let error = with(&size, &more);
-    assert!(error.contains("not as many as the zone `grid` says"), "{error}");
-    let error = read(&bytes[..bytes.len() / 2]).unwrap_err().to_string();
-    assert!(error.contains("the HDF5 of the file cannot be read"), "{error}");
 }

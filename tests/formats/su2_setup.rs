@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 
 use gridgen::formats::{ForceReference, Format, MeshData, Sides, Span, su2};
-use gridgen::grid::boundary::{Meets, Outside, PERIOD, Patch, Range, Segment, Side, SideKind};
 use gridgen::grid::{Grid, Topology};
-use support::grids::{grid_from, half_grid, joukowski_grid, polar_grid};
+use support::grids::{half_grid, joukowski_grid, polar_grid};
+
+use super::blocks::{CHANNEL_MAP, channel};
 
 /// A value that an option takes.
 enum Takes {
@@ -14,16 +15,14 @@ enum Takes {
     Word(&'static [&'static str]),
     /// This many numbers, at least and at most.
     Numbers(usize, usize),
-    /// Names of markers, each followed by this many numbers.
-    Markers(usize),
-    /// Pairs of a marker and its donor, each followed by three vectors.
-    Periodic,
+    /// Groups of so many names of markers, each followed by so many numbers.
+    Markers(usize, usize),
     /// Words of this list within parentheses.
     Words(&'static [&'static str]),
     File,
 }
 
-use Takes::{File, Markers, Numbers, Periodic, Word, Words};
+use Takes::{File, Markers, Numbers, Word, Words};
 
 /// The options that a set-up may have, by kinds of values.
 const OPTIONS: [(&str, Takes); 23] = [
@@ -34,12 +33,13 @@ const OPTIONS: [(&str, Takes); 23] = [
         Numbers(1, 1),
     ),
     ("RESTART_SOL CFL_ADAPT MUSCL_FLOW MUSCL_TURB", Word(&["YES", "NO"])),
-    ("MARKER_EULER MARKER_FAR MARKER_SYM MARKER_PLOTTING MARKER_MONITORING", Markers(0)),
+    ("MARKER_EULER MARKER_FAR MARKER_SYM MARKER_PLOTTING MARKER_MONITORING", Markers(1, 0)),
     ("SOLVER", Word(&["EULER", "NAVIER_STOKES", "RANS"])),
     ("KIND_TURB_MODEL", Word(&["NONE", "SA", "SST"])),
     ("MATH_PROBLEM", Word(&["DIRECT", "CONTINUOUS_ADJOINT", "DISCRETE_ADJOINT"])),
-    ("MARKER_HEATFLUX", Markers(1)),
-    ("MARKER_PERIODIC", Periodic),
+    ("MARKER_HEATFLUX", Markers(1, 1)),
+    // A marker and its donor, with three vectors.
+    ("MARKER_PERIODIC", Markers(2, 9)),
     ("NUM_METHOD_GRAD", Word(&["GREEN_GAUSS", "WEIGHTED_LEAST_SQUARES"])),
     // Factors down and up, and limits; the last two of six have defaults.
     ("CFL_ADAPT_PARAM", Numbers(4, 6)),
@@ -85,15 +85,10 @@ fn assert_allowed(key: &str, values: &[&str]) {
         Numbers(least, most) => {
             (*least..=*most).contains(&values.len()) && values.iter().all(|v| number(v).is_some())
         }
-        Markers(numbers) => values.chunks(1 + numbers).all(|chunk| {
-            is_name(&chunk[0])
-                && chunk.len() == 1 + numbers
-                && chunk[1..].iter().all(|v| number(v).is_some())
-        }),
-        Periodic => values.chunks(11).all(|pair| {
-            pair.len() == 11
-                && pair[..2].iter().all(is_name)
-                && pair[2..].iter().all(|v| number(v).is_some())
+        Markers(names, numbers) => values.chunks(names + numbers).all(|group| {
+            group.len() == names + numbers
+                && group[..*names].iter().all(is_name)
+                && group[*names..].iter().all(|v| number(v).is_some())
         }),
         File => ["mesh.su2", "mesh.failed.su2"].contains(&values[0]) && values.len() == 1,
     };
@@ -115,32 +110,12 @@ fn markers(grid: &Grid, span: Option<Span>) -> Vec<String> {
     text.lines().filter_map(|line| line.strip_prefix("MARKER_TAG= ")).map(str::to_owned).collect()
 }
 
-/// A channel between a wall and a plane of symmetry, its ends a period apart.
-fn channel() -> Grid {
-    let grid = grid_from(9, 5, |i, j| [0.25 * i as f64, 0.5 * j as f64]);
-    let segment = |side, last| Segment { block: 0, side, nodes: [0, last] };
-    let [first, last] = [Side::Before, Side::Behind].map(|side| segment(side, 4));
-    let end = |on, k: usize, to| {
-        let patch = Patch::named(PERIOD[k], Some(SideKind::Periodic));
-        Range { on, meets: Meets::Partner(patch, to) }
-    };
-    let along = |side, patch| Range { on: segment(side, 8), meets: Meets::Patch(patch) };
-    let symmetry = Patch::named("symmetry", Some(SideKind::Symmetry));
-    let ranges = vec![
-        end(first, 0, last),
-        end(last, 1, first),
-        along(Side::Below, Patch::Wall),
-        along(Side::Above, symmetry),
-    ];
-    let outside = Some(Outside::of_ranges(ranges));
-    Grid { topology: Topology::Rectangle, outside, ..grid }
-}
-
 #[test]
 fn options_are_those_of_su2_and_each_marker_has_one_condition() {
     let c_grid = Grid { topology: Topology::C { wake: 4 }, ..polar_grid(33, 9, 0.01, 1.2) };
     let span = |sides| Some(Span { length: 0.7, cells: 2, sides });
-    for grid in [joukowski_grid(33, 9, 0.0), c_grid, half_grid(17, 9), channel()] {
+    let channel = channel(CHANNEL_MAP).unwrap().grids.remove(0);
+    for grid in [joukowski_grid(33, 9, 0.0), c_grid, half_grid(17, 9), channel] {
         for span in [None, span(Sides::Symmetry), span(Sides::Periodic)] {
             for reynolds in [None, Some(6e6)] {
                 let mut mesh = MeshData { span, ..MeshData::from(&grid) };
@@ -152,12 +127,10 @@ fn options_are_those_of_su2_and_each_marker_has_one_condition() {
                 for (key, values) in &options {
                     assert_allowed(key, values);
                 }
-                let mut bounded: Vec<&str> = Vec::new();
-                for key in ["EULER", "HEATFLUX", "FAR", "SYM", "PERIODIC"] {
-                    let values = options.get(&*format!("MARKER_{key}"));
-                    let names = values.into_iter().flatten().filter(|v| number(v).is_none());
-                    bounded.extend(names);
-                }
+                let bounds = ["EULER", "HEATFLUX", "FAR", "SYM", "PERIODIC"];
+                let bounds = bounds.map(|kind| options.get(&*format!("MARKER_{kind}")));
+                let mut bounded: Vec<_> = bounds.into_iter().flatten().flatten().copied().collect();
+                bounded.retain(|value| number(value).is_none());
                 bounded.sort_unstable();
                 let mut expected = markers(&grid, span);
                 expected.sort();
@@ -180,8 +153,7 @@ fn options_are_those_of_su2_and_each_marker_has_one_condition() {
 #[test]
 fn numbers_are_those_of_the_case_in_the_unit_of_the_mesh() {
     let grid = joukowski_grid(33, 9, 0.0);
-    let sides = Sides::Periodic;
-    let span = Some(Span { length: 0.5, cells: 2, sides });
+    let span = Some(Span { length: 0.5, cells: 2, sides: Sides::Periodic });
     let mut mesh = MeshData { span, good: false, ..MeshData::from(&grid) };
     mesh.settings.reynolds = Some(4e6);
     mesh.settings.reference = Some(ForceReference { length: 2.0, centre: [0.5, 0.25] });
