@@ -338,8 +338,7 @@ fn elements_that_cannot_be_settled_are_refused() {
         ),
         (background.replace("naca = \"2412\"", points), "6: element flap: ", ""),
     ] {
-        let error = resolve_file(&text, &[]).unwrap().settle().err().unwrap();
-        let shown = format!("{error}\nhint: {}", error.hint().unwrap());
+        let shown = shown(resolve_file(&text, &[]).unwrap().settle());
         assert!(shown.starts_with(&format!("wing.toml:{message}")), "{shown}");
         assert!(shown.contains(&format!("hint: {hint}")), "{shown}");
     }

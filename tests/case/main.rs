@@ -18,6 +18,7 @@ mod types;
 use std::path::Path;
 
 use gridgen::case::{Case, CaseError, CaseFile};
+use gridgen::error::Error;
 use gridgen::internals::schema::{KEYS, Key};
 
 /// The two lines of the smallest case.
@@ -53,7 +54,7 @@ fn settled(text: &str) -> Case {
 
 /// The messages and hints of these, without the working folder, from which relative paths start. A hint that is the
 /// meaning or the default of a key is left out.
-fn refusals<T: std::fmt::Debug>(refused: impl IntoIterator<Item = Result<T, CaseError>>) -> String {
+fn refusals<T>(refused: impl IntoIterator<Item = Result<T, impl Into<Error>>>) -> String {
     let here = format!("{}/", std::env::current_dir().unwrap().display());
     let usual = |key: &Key| {
         let default = format!("leave {} out for the default: {}", key.path, key.default);
@@ -70,7 +71,7 @@ fn refusals<T: std::fmt::Debug>(refused: impl IntoIterator<Item = Result<T, Case
 }
 
 /// Message and hint of an error, as the program shows them.
-fn shown<T: std::fmt::Debug>(result: Result<T, CaseError>) -> String {
-    let error = result.unwrap_err();
+fn shown<T>(result: Result<T, impl Into<Error>>) -> String {
+    let error: Error = result.err().unwrap().into();
     error.hint().map_or_else(|| error.to_string(), |hint| format!("{error}\nhint: {hint}"))
 }

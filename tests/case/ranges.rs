@@ -13,17 +13,17 @@ fn a_first_cell_that_round_off_leaves_unsolved_is_refused() {
             let text = format!(
                 "geometry.naca = '0012'\n[grid]\ntopology = '{topology}'\nfirst_cell = {first_cell}\n"
             );
-            resolve(&text).unwrap().settle().map(|_| ()).map_err(|error| error.to_string())
+            resolve(&text).unwrap().settle()
         };
         for first_cell in ["3.1e-10", "1e-12", "1e-30", "1e-300"] {
-            let refused = settle(first_cell).unwrap_err();
+            let refused = settle(first_cell).err().unwrap().to_string();
             let said = format!(
                 "wing.toml:4: first_cell = {first_cell}: 3.2e-10 chords or more, at which round-off allows a solve, \
                  was expected"
             );
             assert_eq!(refused, said, "{topology}");
         }
-        settle("3.2e-10").unwrap();
+        assert!(settle("3.2e-10").is_ok(), "{topology}");
     }
 }
 
@@ -55,16 +55,14 @@ fn too_few_points_for_a_topology_are_refused_with_its_range() {
         };
 
         assert_eq!(with(least).unwrap().grid.ni, least);
+        // No grid has fewer than 9 points by the range of the key.
         if least > 9 {
-            assert_eq!(
-                shown(with(least - 1)),
-                format!(
-                    "wing.toml:5: grid.ni = {}: expected {least} to {most} points on a grid of this \
-                     topology
-hint: the least grid.ni is {least} here",
-                    least - 1
-                )
+            let few = least - 1;
+            let range = format!("expected {least} to {most} points on a grid of this topology");
+            let said = format!(
+                "wing.toml:5: grid.ni = {few}: {range}\nhint: the least grid.ni is {least} here"
             );
+            assert_eq!(shown(with(few)), said);
         }
     }
     let refined =
@@ -118,7 +116,7 @@ fn keys_along_the_wall_that_cannot_be_used_are_refused() {
     resolve_with("[grid]\nclusters = [{ x = 1, spacing = 1e-3 }, { x = 0, spacing = 0.1, surface = \"lower\" }]\n")
         .unwrap();
     let endless = resolve_with("[grid]\nmax_spacing = 1e-300\n").unwrap().settle();
-    let message = endless.unwrap_err().to_string();
+    let message = endless.err().unwrap().to_string();
     assert!(message.contains("points: about 18446744073709551615 are needed"), "{message}");
     for key in
         ["points_upper = 81", "clusters = [{ x = 0.5, spacing = 0.01 }]", "wall_growth = 1.1"]
