@@ -2,7 +2,7 @@
 
 use gridgen::case::first_cell_from_y_plus;
 
-use super::{resolve, resolve_with, shown};
+use super::{refusals, resolve, resolve_with, shown};
 
 /// At 3e-10 chords some Newton steps are taken, below 1e-10 none: the round-off of the nodes then exceeds the
 /// residual of the start.
@@ -29,20 +29,15 @@ fn a_first_cell_that_round_off_leaves_unsolved_is_refused() {
 
 #[test]
 fn first_cells_are_measured_against_the_outer_line_of_the_case() {
-    for (keys, said) in [
-        (
-            "[cascade]\npitch = 1e-5\n",
-            "cascade.pitch = 1e-5: expected a first cell below the uniform spacing reach/(nj - 1) = 3.91e-9, here \
-             1e-5\nhint: choose a smaller first cell, fewer points in j, or a larger reach",
-        ),
-        (
-            "[grid]\nfirst_cell = 0.1\n[domain]\nbox = [-1, 3, -1, 1]\n",
-            "grid.first_cell = 0.1: expected a first cell below the uniform spacing extent/(nj - 1) = 0.00859, here \
-             0.1\nhint: choose a smaller first cell, fewer points in j, or a larger [domain]",
-        ),
-    ] {
-        assert_eq!(shown(resolve_with(keys)), format!("wing.toml:4: {said}"));
-    }
+    let boxed = "[grid]\nfirst_cell = 0.1\n[domain]\nbox = [-1, 3, -1, 1]\n";
+    let refused = ["[cascade]\npitch = 1e-5\n", boxed].map(resolve_with);
+
+    insta::assert_snapshot!(refusals(refused), @"
+    wing.toml:4: cascade.pitch = 1e-5: expected a first cell below the uniform spacing reach/(nj - 1) = 3.91e-9, here 1e-5
+    hint: choose a smaller first cell, fewer points in j, or a larger reach
+    wing.toml:4: grid.first_cell = 0.1: expected a first cell below the uniform spacing extent/(nj - 1) = 0.00859, here 0.1
+    hint: choose a smaller first cell, fewer points in j, or a larger [domain]
+    ");
 }
 
 #[test]
