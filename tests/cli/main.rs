@@ -2,7 +2,6 @@
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 mod batch;
-mod browser;
 mod converged;
 mod convert;
 #[cfg(target_os = "linux")]

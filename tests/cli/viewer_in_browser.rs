@@ -1,4 +1,4 @@
-//! The viewer of report.html in a real browser: `BROWSER=chromium cargo test --test cli browser -- --ignored`, which
+//! report.html and its viewer in a real browser: `BROWSER=chromium cargo test --test cli browser -- --ignored`, which
 //! `.ci/run` does if there is one. It is driven by chromedriver; without that a test says so and ends.
 //!
 //! `UPDATE_DOCS=1` writes the pictures of the documents.
@@ -275,6 +275,66 @@ fn browser_exchanges_a_grid_for_the_one_before_and_hides_zones() {
     assert_eq!((&seen["measure"], &seen["area"]), (&"area".into(), &0.25.into()));
     assert_eq!(seen["found"], serde_json::json!({ "zone": 1, "i": 1, "j": 1 }));
     assert_eq!(seen["hidden"], Value::Null);
+}
+
+/// Contrast ratio of two relative luminances (WCAG 2.1).
+fn contrast(a: f64, b: f64) -> f64 {
+    (a.max(b) + 0.05) / (a.min(b) + 0.05)
+}
+
+#[test]
+#[ignore = "needs a browser: see .ci/run"]
+fn browser_fits_the_report_into_its_window_in_light_and_dark_and_loads_nothing() {
+    let (_scratch, page) = page_of("2412", "--set grid.ni=65 --set grid.nj=33 --quiet");
+    for (width, dark) in [(1200, false), (1200, true), (500, false), (500, true)] {
+        let Some(browser) = Browser::open([width, 1000], dark) else { return };
+        browser.go(&page);
+
+        let seen = browser.run(
+            "const root = document.documentElement;
+             const light = (colour) => {
+               const [r, g, b] = colour.match(/[\\d.]+/g).map((value) => {
+                 const c = Number(value) / 255;
+                 return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+               });
+               return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+             };
+             const [behind, style] = [root, document.body].map((one) => getComputedStyle(one));
+             const clear = behind.backgroundColor === 'rgba(0, 0, 0, 0)';
+             const overflow = root.scrollWidth - root.clientWidth;
+             // Without the viewer all pictures are shown.
+             document.querySelectorAll('.gridgen-live').forEach((one) => one.classList.remove('gridgen-live'));
+             const pictures = [...document.querySelectorAll('figure svg')].map((picture) => {
+               const { width, height } = picture.getBoundingClientRect();
+               const marks = [...picture.querySelectorAll('path, polyline, line, rect, text')];
+               return { width, height, marks: marks.filter((mark) => mark.getBoundingClientRect().width).length };
+             });
+             return { overflow: Math.max(overflow, root.scrollWidth - root.clientWidth),
+               requests: performance.getEntriesByType('resource').length,
+               background: light((clear ? style : behind).backgroundColor), text: light(style.color),
+               tables: [...document.querySelectorAll('table')].filter((table) => table.offsetHeight).length,
+               inner: window.innerWidth, pictures };",
+        );
+
+        let says = format!("{width} pixels, dark {dark}: {seen}");
+        let of = |key: &str| number(&seen[key]);
+        assert_eq!(
+            (of("inner"), of("overflow"), of("requests")),
+            (width.into(), 0.0, 0.0),
+            "{says}"
+        );
+        let background = of("background");
+        assert!(if dark { background < 0.05 } else { background > 0.8 }, "{says}");
+        assert!(contrast(background, of("text")) > 7.0, "{says}");
+        assert!(of("tables") >= 2.0, "{says}");
+        let pictures = seen["pictures"].as_array().unwrap();
+        assert_eq!(pictures.len(), 3, "grid, quality, convergence: {says}");
+        for picture in pictures {
+            let measure = |key: &str| number(&picture[key]);
+            assert!(measure("width") > 0.8 * f64::from(width), "{says}");
+            assert!(measure("height") > 100.0 && measure("marks") > 10.0, "{says}");
+        }
+    }
 }
 
 /// The pictures of the documents are made by this test.

@@ -39,9 +39,11 @@ pub(super) fn exchange(port: u16, request: &[u8]) -> std::io::Result<(u16, Vec<u
             let status = text.split(' ').nth(1).and_then(|code| code.parse().ok());
             return Ok((status.unwrap_or(0), answer.split_off(head + 4)));
         }
-        match stream.read(&mut part)? {
-            0 => return Err(ErrorKind::UnexpectedEof.into()),
-            read => answer.extend(&part[..read]),
+        match stream.read(&mut part) {
+            Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+            Ok(read) => answer.extend(&part[..read]),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
         }
     }
 }
@@ -55,7 +57,9 @@ impl Browser {
         let mut command = Command::new(program);
         command.arg(format!("--port={port}")).stdout(Stdio::null()).stderr(Stdio::null());
         let Ok(driver) = command.spawn() else {
-            eprintln!("NOT CHECKED: the viewer in a browser. It needs chromedriver.");
+            eprintln!(
+                "NOT CHECKED: report.html and its viewer in a browser. They need chromedriver."
+            );
             return None;
         };
         let mut browser = Self { driver, port, session: String::new() };
@@ -64,15 +68,15 @@ impl Browser {
             assert!(begun.elapsed() < Duration::from_mins(1), "chromedriver does not answer");
             sleep(Duration::from_millis(50));
         }
-        let arguments = [
-            "--headless=new".to_owned(),
-            "--no-sandbox".to_owned(),
-            "--hide-scrollbars".to_owned(),
-            "--enable-unsafe-swiftshader".to_owned(),
-            "--force-device-scale-factor=1".to_owned(),
+        let arguments = json!([
+            "--headless=new",
+            "--no-sandbox",
+            "--hide-scrollbars",
+            "--enable-unsafe-swiftshader",
+            "--force-device-scale-factor=1",
             format!("--window-size={width},{height}"),
             format!("--blink-settings=preferredColorScheme={}", u8::from(!dark)),
-        ];
+        ]);
         let named = env::var("BROWSER").unwrap_or_else(|_| "chromium".into());
         let paths = env::var_os("PATH").unwrap_or_default();
         let mut paths = env::split_paths(&paths).map(|folder| folder.join(&named));
@@ -161,11 +165,9 @@ impl Browser {
     }
 
     /// Opens another window, and shows it.
-    pub(super) fn new_window(&self) -> String {
+    pub(super) fn new_window(&self) {
         let window = self.call("POST", "/window/new", &json!({ "type": "tab" }));
-        let handle = window["handle"].as_str().unwrap().to_owned();
-        self.show_window(&handle);
-        handle
+        self.show_window(window["handle"].as_str().unwrap());
     }
 
     /// The window that is shown.
