@@ -30,13 +30,19 @@ const POLY_MESH: [&str; 5] = ["boundary", "faces", "neighbour", "owner", "points
 
 /// Asserts that a run is refused since this file is a user's, and that no file in a folder changes.
 #[track_caller]
-fn stays(scratch: &Scratch, folder: &str, run: impl FnOnce() -> Finished, path: &str, why: &str) {
+pub(super) fn stays(
+    scratch: &Scratch,
+    folder: &str,
+    run: impl FnOnce() -> Finished,
+    path: &str,
+    why: &str,
+) {
     let before = scratch.contents(folder);
     run().is_refused(&format!("error: cannot write {path}: {why}\n{FORCE}"));
     assert_eq!(scratch.contents(folder), before);
 }
 
-const OTHERS: &str = "there is something that gridgen did not write";
+pub(super) const OTHERS: &str = "there is something that gridgen did not write";
 const CHANGED: &str = "the file there was changed since gridgen wrote it";
 
 /// Tools that move or renumber a mesh rewrite its files; sets that a user added to it would not fit a new one.

@@ -9,7 +9,7 @@ use gridgen::formats::npy;
 
 #[cfg(target_os = "linux")]
 use super::bash;
-use super::{COARSE, SMALLEST, Scratch};
+use super::{COARSE, SMALLEST, Scratch, output};
 
 const MESH: &str = "output/wing/mesh.vts";
 const REFERENCE: &str = "output/wing/reference.grd";
@@ -43,6 +43,7 @@ fn no_input_is_written_to_whatever_its_name() {
     fs::copy(scratch.path(MESH), scratch.path("m.nmf")).unwrap();
     fs::create_dir(scratch.path("folder")).unwrap();
     fs::hard_link(scratch.path("m.vts"), scratch.path("hard.su2")).unwrap();
+    scratch.run("convert m.vts -o wing.xyz").succeeds();
     for (arguments, output, input) in [
         ("move r.grd --wall r.grd", "r.grd", "r.grd"),
         ("move r.grd --adjoint d.npy -o d.npy", "d.npy", "d.npy"),
@@ -54,9 +55,20 @@ fn no_input_is_written_to_whatever_its_name() {
         ("convert m.vts -o folder/../m.vts", "folder/../m.vts", "m.vts"),
         ("convert m.vts -o hard.su2", "hard.su2", "m.vts"),
         ("convert m.nmf -o m.p3d --force", "m.nmf", "m.nmf"),
+        // The neutral map of a mesh is read with it.
+        ("convert wing.xyz -o wing.p3d", "wing.nmf", "wing.nmf"),
+        ("convert wing.xyz -o wing.p3d --dimensions 2", "wing.nmf", "wing.nmf"),
+        ("convert wing.xyz -o wing.p3d --force", "wing.nmf", "wing.nmf"),
+        ("move wing.xyz --wall w.dat -o wing.p3d", "wing.nmf", "wing.nmf"),
+        ("smooth wing.xyz -o wing.p3d", "wing.nmf", "wing.nmf"),
     ] {
         stays(&scratch, arguments, output, input);
     }
+    // A map says nothing of a file in another format.
+    for run in ["convert wing.xyz -o wing.vts", "convert wing.vts -o wing.p3d --dimensions 2"] {
+        scratch.run(run).succeeds();
+    }
+    assert!(!scratch.path("wing.nmf").exists());
     #[cfg(unix)]
     links_to_inputs_are_seen(&scratch);
 }
@@ -202,9 +214,11 @@ fn inputs_in_the_output_folder_stay() {
     let again = format!("{solve} --rhs output/A/x.mtx --force");
     stays(&scratch, &again, "output/A/x.mtx", "output/A/x.mtx");
 
+    // The comments of a user's case would be lost if the resolved case replaced it.
     scratch.write("mine/case.toml", format!("name = 'mine'\n{SMALLEST}"));
-    let mine = format!("mine/case.toml -o . --force {COARSE}");
-    stays(&scratch, &mine, "./mine/case.toml", "mine/case.toml");
+    let mine = format!("mine/case.toml -o . {COARSE}");
+    output::stays(&scratch, ".", || scratch.run(&mine), "./mine/case.toml", output::OTHERS);
+    stays(&scratch, &(mine + " --force"), "./mine/case.toml", "mine/case.toml");
     // A case that gridgen wrote is replaced.
     scratch.run_coarse("").succeeds();
     scratch.run("output/wing/case.toml --backend cpu --force").succeeds();

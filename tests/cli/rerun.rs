@@ -50,19 +50,3 @@ fn the_resolved_case_is_run_again_in_its_own_folder() {
 
     assert!(read() == first, "a file differs");
 }
-
-/// A case written by a user has comments, which would be lost if the resolved case replaced it.
-#[test]
-fn a_case_of_the_users_own_is_never_replaced() {
-    let own = "# Section of the tip.\nname = \"wing\"\n[geometry]\nnaca = \"2412\"\n";
-    let scratch = Scratch::with(&[]);
-    scratch.write("wing/case.toml", own);
-
-    scratch.run("wing/case.toml --output . --backend cpu").is_refused(
-        "error: cannot write ./wing/case.toml: there is something that gridgen did not write\n\
-         hint: move it away, choose another output folder, or replace it with --force\n",
-    );
-
-    assert_eq!(scratch.bytes("wing/case.toml"), own.as_bytes());
-    assert_eq!(scratch.names("wing"), ["case.toml"]);
-}
