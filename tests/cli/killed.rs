@@ -34,17 +34,8 @@ struct Killer {
     /// Processes started so far, and those killed before they finished.
     begun: usize,
     ended: usize,
-    /// States found after a kill: old results, new ones, none, an exchange in progress.
-    seen: [usize; 4],
-}
-
-/// The state that a process left.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Left {
-    Old,
-    New,
-    Nothing,
-    Exchange,
+    /// States in which killed processes left their folders, each with the number of times.
+    seen: BTreeMap<&'static str, usize>,
 }
 
 impl Killer {
@@ -53,8 +44,8 @@ impl Killer {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
         let seed = number("KILL_SEED").unwrap_or(now.as_nanos() as u64);
         let kills = number("KILLS").map_or(KILLS, |kills| kills as usize);
-        let folder = Scratch::with(&[]);
-        Self { folder, random: Random::new(seed), seed, kills, begun: 0, ended: 0, seen: [0; 4] }
+        let (folder, seen) = (Scratch::with(&[]), BTreeMap::new());
+        Self { folder, random: Random::new(seed), seed, kills, begun: 0, ended: 0, seen }
     }
 
     fn gridgen(&self, arguments: &str) -> Command {
@@ -128,7 +119,7 @@ impl Killer {
             self.kill(&commands[next], whole, home.as_deref());
 
             for (folder, files) in folders.iter().zip(old.iter().zip(&references[next])) {
-                self.seen[judge(folder, exchanged, files.into()) as usize] += 1;
+                *self.seen.entry(judge(folder, exchanged, files.into())).or_default() += 1;
             }
             self.finish(&commands[next]);
             assert!(all() == references[next], "{what}");
@@ -140,13 +131,10 @@ impl Killer {
 
     /// Prints the statistics and resets them.
     fn tell(&mut self, what: &str) {
-        let [old, new, nothing, exchange] = self.seen;
-        println!(
-            "{what}: {} of {} processes ended by force, seed {}: old results {old} times, new {new}, none {nothing}, \
-             the exchange under way {exchange}",
-            self.ended, self.begun, self.seed
-        );
-        (self.begun, self.ended, self.seen) = (0, 0, [0; 4]);
+        let Self { ended, begun, seed, seen, .. } = self;
+        println!("{what}: {ended} of {begun} processes ended by force, seed {seed}: {seen:?}");
+        (*begun, *ended) = (0, 0);
+        seen.clear();
     }
 }
 
@@ -191,13 +179,13 @@ fn without_seconds(history: &[u8]) -> Vec<u8> {
 
 /// The state of a folder after a kill; panics if it is neither the old nor the new one. Files are `exchanged` by a
 /// plan, or one after the other, so that a mesh may stand without its map.
-fn judge(folder: &Path, exchanged: bool, [old, new]: [&Files; 2]) -> Left {
+fn judge(folder: &Path, exchanged: bool, [old, new]: [&Files; 2]) -> &'static str {
     let found = results(folder);
     if found == *new && !new.is_empty() {
-        return Left::New;
+        return "new results";
     }
     if found == *old {
-        return if old.is_empty() { Left::Nothing } else { Left::Old };
+        return if old.is_empty() { "nothing" } else { "old results" };
     }
     let names: Vec<_> = found.keys().collect();
     if exchanged {
@@ -212,7 +200,7 @@ fn judge(folder: &Path, exchanged: bool, [old, new]: [&Files; 2]) -> Left {
         let whole = [old, new].iter().any(|files| found.get(mesh) == files.get(mesh));
         assert!(whole && names == [mesh], "{names:?}");
     }
-    Left::Exchange
+    "an exchange under way"
 }
 
 const CASE: &str = "geometry.naca = '2412'\ngrid.topology = 'O'\ngrid.ni = 65\ngrid.nj = 33\n\
