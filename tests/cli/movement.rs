@@ -15,10 +15,15 @@ fn scratch() -> Scratch {
 
 /// Writes the wall of the reference, and a thicker one; returns the first.
 fn thicken(scratch: &Scratch) -> Vec<[f64; 2]> {
+    bend(scratch, "thicker.npy", |[x, y]| [x, 1.2 * y])
+}
+
+/// Writes the wall of the reference, and one with these points in place of its own; returns the first.
+fn bend(scratch: &Scratch, to: &str, by: impl Fn([f64; 2]) -> [f64; 2]) -> Vec<[f64; 2]> {
     scratch.run(&format!("move {REFERENCE} --wall wall.dat")).succeeds();
     let wall = points::read(&scratch.path("wall.dat")).unwrap();
-    let thicker: Vec<_> = wall.iter().map(|[x, y]| [*x, 1.2 * y]).collect();
-    points::write(&scratch.path("thicker.npy"), &thicker).unwrap();
+    let bent: Vec<_> = wall.iter().copied().map(by).collect();
+    points::write(&scratch.path(to), &bent).unwrap();
     wall
 }
 
@@ -89,8 +94,8 @@ fn derivatives_go_through_files() {
 
 #[test]
 fn impossible_movements_are_refused() {
-    let scratch = scratch();
-    let whole = points::read(&scratch.path("wall.dat")).unwrap();
+    let scratch = Scratch::solved("--set output.reference=true");
+    let whole = thicken(&scratch);
     let write = |name: &str, wall: &[[f64; 2]]| points::write(&scratch.path(name), wall).unwrap();
     write("short.dat", &whole[1..]);
     write("backwards.dat", &whole.iter().rev().copied().collect::<Vec<_>>());
@@ -99,31 +104,27 @@ fn impossible_movements_are_refused() {
     };
     write("comb.dat", &whole.iter().enumerate().map(comb).collect::<Vec<_>>());
     scratch.write("letters.dat", "1 2\nx 2\n");
-    for (arguments, code, said) in [
-        ("--to short.dat -o m.vts", 2, "64 wall points, where the reference has 65"),
-        ("--to backwards.dat -o m.vts", 2, "the wall points run the other way around the body"),
-        (
-            "--to letters.dat -o m.vts",
-            2,
-            "letters.dat: line 2: `x 2`, two numbers x y were expected",
-        ),
-        ("--to none.dat -o m.vts", 2, "none.dat: cannot be read"),
-        ("--to thicker.npy -o m.xyzw", 2, "m.xyzw: no format has such a name"),
-        ("--to thicker.npy -o m.xyzw", 2, ".cgns or .msh, or without an end for an OpenFOAM case"),
-        ("--to comb.dat -o m.vts", 1, "error: the grid"),
-        ("", 2, "name the file to write"),
-        ("--adjoint thicker.npy -o x.npy", 2, "of shape [65, 2], [33, 65, 2] was expected"),
-        ("--set newton.tolerance=1e-9 --wall w", 2, "--set is for meshes"),
-        ("--derivative d.npy -o m.vts", 2, "error: m.vts: derivatives are an array of numpy\n"),
-        ("--adjoint d.npy -o m.grd", 2, "hint: name it .npy\n"),
-        ("--derivative d.npy -o m.p3d", 2, "error: m.p3d: derivatives are an array of numpy\n"),
+    let run = |arguments: &str| scratch.run(&format!("move {REFERENCE} {arguments}"));
+    for (arguments, said) in [
+        ("--to short.dat -o m.vts", "64 wall points, where the reference has 65"),
+        ("--to backwards.dat -o m.vts", "the wall points run the other way around the body"),
+        ("--to letters.dat -o m.vts", "letters.dat: line 2: `x 2`, two numbers x y were expected"),
+        ("--to none.dat -o m.vts", "none.dat: cannot be read"),
+        ("--to thicker.npy -o m.xyzw", "m.xyzw: no format has such a name"),
+        ("--to thicker.npy -o m.xyzw", ".cgns or .msh, or without an end for an OpenFOAM case"),
+        ("", "name the file to write"),
+        ("--adjoint thicker.npy -o x.npy", "of shape [65, 2], [33, 65, 2] was expected"),
+        ("--set newton.tolerance=1e-9 --wall w", "--set is for meshes"),
+        ("--derivative d.npy -o m.vts", "error: m.vts: derivatives are an array of numpy\n"),
+        ("--adjoint d.npy -o m.grd", "hint: name it .npy\n"),
+        ("--derivative d.npy -o m.p3d", "error: m.p3d: derivatives are an array of numpy\n"),
     ] {
-        scratch.run(&format!("move {REFERENCE} {arguments}")).fails(code, said);
+        run(arguments).fails(2, said);
     }
+    run("--to comb.dat -o m.vts").fails(1, "error: the grid");
     let written = |name: &String| name.starts_with("m.");
     assert!(!scratch.names(".").iter().any(written));
-    let no_mesh = scratch.run("move wall.dat --wall w.dat");
-    no_mesh.fails(2, "not a Plot3D file");
+    scratch.run("move wall.dat --wall w.dat").fails(2, "not a Plot3D file");
     // A key that is unknown to a movement is refused with the known ones.
     for (set, said) in
         [("grid.ni=9", "grid.ni"), ("geometry.naca=0012", "geometry.naca"), ("ni=9", "ni")]
@@ -205,10 +206,8 @@ fn a_stored_reference_is_as_its_page_has_it() {
 /// A failed movement must not advise to take its bad grid as a reference.
 #[test]
 fn the_error_of_a_failed_movement_is_printed_first_and_alone() {
-    let scratch = scratch();
-    let wall = points::read(&scratch.path("wall.dat")).unwrap();
-    let bent: Vec<_> = wall.iter().map(|[x, y]| [*x, 0.3 * y + 1.2 * x * (x - 1.0)]).collect();
-    points::write(&scratch.path("to.dat"), &bent).unwrap();
+    let scratch = Scratch::solved("--set output.reference=true");
+    bend(&scratch, "to.dat", |[x, y]| [x, 0.3 * y + 1.2 * x * (x - 1.0)]);
     let run =
         |more: &str| scratch.run(&format!("move output/wing/mesh.vts --to to.dat -o m.vts {more}"));
     run("").succeeds_with("note: the mean skewness is 0.1");
@@ -229,10 +228,7 @@ fn a_cascade_is_moved_with_all_its_blocks() {
          reach = 0.04\n[cascade]\npitch = 0.8\n"
     ));
     scratch.run(&format!("wing.toml {NO_PICTURES}")).succeeds();
-    scratch.run(&format!("move {REFERENCE} --wall wall.dat")).succeeds();
-    let wall = points::read(&scratch.path("wall.dat")).unwrap();
-    let turned: Vec<_> = wall.iter().map(|[x, y]| [x + 0.01 * y, y - 0.01 * x]).collect();
-    points::write(&scratch.path("to.dat"), &turned).unwrap();
+    bend(&scratch, "to.dat", |[x, y]| [x + 0.01 * y, y - 0.01 * x]);
 
     for (from, to) in [(REFERENCE, "a"), ("output/wing/mesh.cgns", "b")] {
         let said = scratch.run(&format!("move {from} --to to.dat -o {to}.p3d")).succeeds();
