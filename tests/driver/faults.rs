@@ -14,6 +14,7 @@ use gridgen::generate::{GridResult, Machine, RunOptions};
 use gridgen::internals::generate::run_on;
 use support::cases::with;
 use support::fibers::FiberDevice;
+use support::names_in;
 
 /// A small grid whose march does not fold: the march along normals that would take its place needs no device, and is
 /// repeated for each call.
@@ -34,56 +35,40 @@ fn run(device: Arc<dyn Device>, sets: &[(&str, &str)], output: &Path) -> Result<
     Ok(made.into_section())
 }
 
-fn names(folder: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir(folder).unwrap();
-    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
-}
+/// Whichever call of a solve with multigrid or with incomplete factors fails, the run ends with the device's error.
+#[test]
+fn a_device_lost_at_any_call_is_an_error_and_leaves_no_file() {
+    for preconditioner in ["multigrid", "dilu"] {
+        let sets = [&SMALL[..], &[("linear.preconditioner", preconditioner)]].concat();
+        let listening = Listening::default();
+        let answers: Answers = listening.answers.clone();
+        let folder = tempfile::tempdir().unwrap();
+        let device = WatchedDevice::new(Arc::new(FiberDevice::default()), listening);
+        let whole = run(Arc::new(device), &sets, folder.path()).unwrap();
+        assert!(whole.converged(), "{}", whole.stop);
+        let never = Echo::new(&answers, usize::MAX);
+        let calls = never.calls.clone();
+        let folder = tempfile::tempdir().unwrap();
+        let repeated = run(Arc::new(never), &sets, folder.path()).unwrap();
+        assert_eq!(repeated.residual().to_bits(), whole.residual().to_bits());
+        assert!(names_in(&folder).contains(&"mesh.vts".to_owned()));
+        let calls = calls.load(Ordering::Relaxed);
+        assert!(calls > 250, "{calls}");
 
-/// Whichever call fails, the run ends with the device's error and leaves no file.
-fn lost_at_every_call(preconditioner: &str) {
-    let sets = [&SMALL[..], &[("linear.preconditioner", preconditioner)]].concat();
-    let listening = Listening::default();
-    let answers: Answers = listening.answers.clone();
-    let folder = tempfile::tempdir().unwrap();
-    let whole = run(
-        Arc::new(WatchedDevice::new(Arc::new(FiberDevice::default()), listening)),
-        &sets,
-        folder.path(),
-    )
-    .unwrap();
-    assert!(whole.converged(), "{}", whole.stop);
-    let never = Echo::new(&answers, usize::MAX);
-    let calls = never.calls.clone();
-    let folder = tempfile::tempdir().unwrap();
-    let repeated = run(Arc::new(never), &sets, folder.path()).unwrap();
-    assert_eq!(repeated.residual().to_bits(), whole.residual().to_bits());
-    assert!(names(folder.path()).contains(&"mesh.vts".to_owned()));
-    let calls = calls.load(Ordering::Relaxed);
-    assert!(calls > 250, "{calls}");
+        let folder = tempfile::tempdir().unwrap();
+        for lost_at in 0..calls {
+            let device = Arc::new(Echo::new(&answers, lost_at));
 
-    let folder = tempfile::tempdir().unwrap();
-    for lost_at in 0..calls {
-        let device = Arc::new(Echo::new(&answers, lost_at));
+            let error = run(device, &sets, folder.path()).unwrap_err();
 
-        let error = run(device, &sets, folder.path()).unwrap_err();
-
-        let lost = |error: &Error| matches!(error, Error::Device(DeviceError::Call { .. }));
-        assert!(lost(&error), "lost at call {lost_at} of {calls}: {error}");
-        assert_eq!(error.class(), ErrorClass::Device);
-        assert!(error.to_string().contains("the device is lost"), "{error}");
-        assert!(error.hint().is_some());
-        assert_eq!(names(folder.path()), [""; 0], "lost at call {lost_at} of {calls}");
+            let at = format!("{preconditioner}, lost at call {lost_at} of {calls}: {error}");
+            assert!(matches!(error, Error::Device(DeviceError::Call { .. })), "{at}");
+            assert_eq!(error.class(), ErrorClass::Device);
+            assert!(error.to_string().contains("the device is lost"), "{at}");
+            assert!(error.hint().is_some());
+            assert_eq!(names_in(&folder), [""; 0], "{at}");
+        }
     }
-}
-
-#[test]
-fn a_device_lost_at_any_call_of_a_multigrid_solve_is_an_error_and_leaves_no_file() {
-    lost_at_every_call("multigrid");
-}
-
-#[test]
-fn a_device_lost_at_any_call_of_a_solve_with_incomplete_factors_is_an_error_and_leaves_no_file() {
-    lost_at_every_call("dilu");
 }
 
 #[test]
@@ -100,7 +85,7 @@ fn a_case_that_does_not_fit_is_refused_with_what_it_needs_and_what_there_is() {
     assert!(calls.load(Ordering::Relaxed) < 20, "{calls:?}");
     let said = error.to_string();
     assert!(said.contains("an echo has no room") && said.contains("1.0 GiB free"), "{said}");
-    assert_eq!((error.class(), names(folder.path())), (ErrorClass::Device, Vec::new()));
+    assert_eq!((error.class(), names_in(&folder)), (ErrorClass::Device, Vec::new()));
 }
 
 #[test]

@@ -15,13 +15,14 @@ use gridgen::generate::{Machine, Problem, SolveOptions, solve};
 use support::cases::with;
 use support::gpus::{self, on_host};
 
-use super::{calls, clear_by_kernel, fail, granted, hold, open, with_stand_ins};
+use super::{
+    OUT_OF_MEMORY, calls, clear_by_kernel, fail, granted, hold, open, opened, with_stand_ins,
+};
 
 /// Index of a slot among the scalars.
 const FIRST: usize = SLOT as usize;
-/// `CUDA_ERROR_STREAM_CAPTURE_INVALIDATED`, `CUDA_ERROR_OUT_OF_MEMORY`.
+/// `CUDA_ERROR_STREAM_CAPTURE_INVALIDATED`.
 const INVALIDATED: i32 = 901;
-const OUT_OF_MEMORY: i32 = 2;
 
 fn trouble() -> DeviceError {
     DeviceError::TooManyEntries { entries: 7 }
@@ -29,8 +30,7 @@ fn trouble() -> DeviceError {
 
 #[test]
 fn the_error_of_a_recording_or_of_work_beside_is_not_hidden_by_that_of_its_end() {
-    let Some(()) = with_stand_ins() else { return };
-    let device = open();
+    let Some(device) = opened() else { return };
     fail("cuStreamEndCapture", 0, 1, INVALIDATED);
 
     let recorded = device.record(false, &mut || Err(trouble()));
@@ -89,8 +89,7 @@ type Asked<'a> = (&'static str, &'a dyn Fn() -> Result<(), DeviceError>);
 
 #[test]
 fn what_cannot_be_recorded_is_refused() {
-    let Some(()) = with_stand_ins() else { return };
-    let device = open();
+    let Some(device) = opened() else { return };
     let (small, large) = (
         Buffer::from_host(&device, &[7.0_f64; 9]).unwrap(),
         Buffer::from_host(&device, &[7.0_f64; 999]).unwrap(),
@@ -124,8 +123,7 @@ fn what_cannot_be_recorded_is_refused() {
 /// After a panic no recording, capture or side stream remains active.
 #[test]
 fn a_panic_leaves_a_device_that_works() {
-    let Some(()) = with_stand_ins() else { return };
-    let device = open();
+    let Some(device) = opened() else { return };
     let backend = CudaBackend::new(device.clone()).unwrap();
     let buffer = Buffer::from_host(&device, &[7.0; 9]).unwrap();
     let replay = |recording: &mut _| backend.replay(recording, || panic!("within a replay"));
@@ -220,8 +218,7 @@ fn a_gpu_newer_than_the_compiler_can_be_used() {
 /// The driver copies where no pinned memory is available.
 #[test]
 fn large_downloads_bring_every_byte() {
-    let Some(()) = with_stand_ins() else { return };
-    let device = open();
+    let Some(device) = opened() else { return };
     fail("cuMemHostAlloc", 0, 1, OUT_OF_MEMORY);
 
     let (buffer, values) = gpus::large_downloads_bring_every_byte(&device);
@@ -238,8 +235,7 @@ fn large_downloads_bring_every_byte() {
 /// Nobody waits for them, however often their places come round.
 #[test]
 fn small_uploads_bring_what_the_host_held_when_they_were_asked_for() {
-    let Some(()) = with_stand_ins() else { return };
-    let device = open();
+    let Some(device) = opened() else { return };
     let mut host = vec![0_u64; 3000];
     for (held, lengths) in
         [(true, [1, 2, 3, 63, 64, 65, 2047, 2048]), (false, [2048, 1, 2049, 9, 3000, 2048, 7, 2])]
@@ -265,8 +261,7 @@ fn small_uploads_bring_what_the_host_held_when_they_were_asked_for() {
 
 #[test]
 fn idle_memory_is_reused_once_and_for_requests_of_its_size() {
-    let Some(()) = with_stand_ins() else { return };
-    let device = open();
+    let Some(device) = opened() else { return };
     let zeros = |bytes: usize| Buffer::<u8>::zeros(&device, bytes);
     let idle = zeros(64).unwrap().address();
 

@@ -8,14 +8,11 @@ use gridgen::backend::cuda::{CudaBackend, Gpus};
 use gridgen::backend::{Backend, DeviceError};
 use gridgen::generate::{MachinePool, RunOptions, make_grid};
 
-use super::{calls, fail, open, with_stand_ins};
+use super::{OUT_OF_MEMORY, calls, fail, open, with_stand_ins};
 use support::cases::with;
 use support::gpus::{
     a_silent_rank_is_named, halves, runs_come_one_after_another, square, two_gpus,
 };
-
-/// `CUDA_ERROR_OUT_OF_MEMORY`.
-const OUT_OF_MEMORY: i32 = 2;
 
 #[test]
 fn ranks_add_up_their_parts_for_each_transport() {

@@ -11,7 +11,7 @@ use gridgen::backend::cuda::{AbortFlag, Buffer, Device, Group, WatchedDevice};
 
 use support::gpus::on_host;
 
-use super::{calls, foreign, function, hold, open, with_stand_ins};
+use super::{calls, foreign, function, hold, open, opened, with_stand_ins};
 
 /// DLPack's numbers of the legacy default stream, and of the stream of the calling thread.
 const LEGACY: u64 = 1;
@@ -142,8 +142,7 @@ fn memory_is_given_up_without_a_wait() {
 /// Work on the stream of a thread is found from other threads, too.
 #[test]
 fn memory_borrowed_on_the_stream_of_a_thread_is_used_again_after_that() {
-    let Some(()) = with_stand_ins() else { return };
-    let device = open();
+    let Some(device) = opened() else { return };
     let x = Buffer::from_host(&device, &[7.0; 9]).unwrap();
     let (lent, is_lent) = channel();
     let (given_up, is_given_up) = channel();
@@ -177,8 +176,7 @@ fn memory_borrowed_on_the_stream_of_a_thread_is_used_again_after_that() {
 
 #[test]
 fn a_consumer_finds_what_the_device_was_asked_for_before() {
-    let Some(()) = with_stand_ins() else { return };
-    let device = open();
+    let Some(device) = opened() else { return };
     let own = new_stream();
     let main = device.queue().unwrap();
     let (from, x) =
@@ -199,8 +197,7 @@ fn a_consumer_finds_what_the_device_was_asked_for_before() {
 
 #[test]
 fn a_thread_of_a_consumer_keeps_its_context() {
-    let Some(()) = with_stand_ins() else { return };
-    let device = open();
+    let Some(device) = opened() else { return };
     let other = DriverDevice::open(1, &[]).unwrap();
     let x = Buffer::from_host(&device, &[7.0; 9]).unwrap();
     for bound in [true, false] {
@@ -224,8 +221,7 @@ fn a_thread_of_a_consumer_keeps_its_context() {
 /// An event of recorded work belongs to the recording, which others may replay.
 #[test]
 fn memory_that_recorded_work_reads_is_not_used_again() {
-    let Some(()) = with_stand_ins() else { return };
-    let device = open();
+    let Some(device) = opened() else { return };
     let own = new_stream();
     let x = Buffer::from_host(&device, &[7.0; 9]).unwrap();
     let at = x.address();

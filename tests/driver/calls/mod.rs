@@ -18,6 +18,9 @@ use gridgen::backend::cuda::driver::DriverDevice;
 use gridgen::backend::cuda::launch::{KernelFile, Launch, LaunchShape};
 use gridgen::backend::cuda::{Buffer, Device};
 
+/// `CUDA_ERROR_OUT_OF_MEMORY`.
+const OUT_OF_MEMORY: i32 = 2;
+
 /// Nothing if this process does not have the stand-in libraries; then the calling test has been run in a process that has
 /// them.
 fn with_stand_ins() -> Option<()> {
@@ -82,6 +85,11 @@ fn fail(name: &str, after: i32, times: i32, code: i32) {
 /// The first GPU.
 fn open() -> Arc<dyn Device> {
     Arc::new(DriverDevice::open(0, &[]).unwrap())
+}
+
+/// The first GPU if this process has the stand-in libraries, as [`with_stand_ins`].
+fn opened() -> Option<Arc<dyn Device>> {
+    with_stand_ins().map(|()| open())
 }
 
 /// The permission for calls of devices whose addresses and arguments are valid.

@@ -128,16 +128,17 @@ impl Library {
         let library = unsafe { libloading::Library::new(file) }
             .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         // SAFETY: the header declares these functions with the same types.
-        let (launch, parameters, declared, release) = unsafe {
-            (
-                *library.get::<Launch>(b"launch_in_order\0").unwrap(),
-                *library.get::<Parameters>(b"parameters\0").unwrap(),
-                *library.get::<Declared>(b"declared\0").unwrap(),
-                *library.get::<Release>(b"release\0").unwrap(),
-            )
+        let opened = unsafe {
+            Self {
+                launch: *library.get(b"launch_in_order\0").unwrap(),
+                parameters: *library.get(b"parameters\0").unwrap(),
+                declared: *library.get(b"declared\0").unwrap(),
+                release: *library.get(b"release\0").unwrap(),
+                real: width.c_type(),
+            }
         };
         std::mem::forget(library);
-        Self { launch, parameters, declared, release, real: width.c_type() }
+        opened
     }
 
     /// Frees the stacks of its fibers. A process can have some 30,000 of them (vm.max_map_count, two mappings
