@@ -2,13 +2,14 @@
 
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{
-    Algebraic, BadPivot, Incomplete, LinearOperator, MatrixFormat, PreconditionerFailure, Real,
-    SolverError, SparseBackend, SparseMatrix,
+    Algebraic, BadPivot, Incomplete, LinearOperator, MatrixFormat, Real, SparseBackend,
+    SparseMatrix,
 };
 use gridgen::sparse::{Csr, Graph, ROW_TILE, RowSets, Schedule, colours};
 
 use super::matrices::scaled;
 use super::{LENGTHS, Subject, assert_close, random, to_device, to_host};
+use support::linear::bad_pivot;
 use support::random::Random;
 
 /// Schedules that apply the M of the natural order.
@@ -132,17 +133,6 @@ pub fn diagonals_of_any_pattern<S: Subject>(subject: &S) {
         let a = scattered(n, 5, diagonal);
         assert_eq!(inverted::<S, f64>(subject, &a), inverted(&CpuBackend, &a));
         assert_eq!(inverted::<S, f32>(subject, &a), inverted(&CpuBackend, &a));
-    }
-}
-
-/// The pivot at which an update stopped.
-fn bad_pivot(updated: Result<(), SolverError>) -> Option<BadPivot> {
-    match updated {
-        Ok(()) => None,
-        Err(SolverError::Preconditioner(PreconditionerFailure::Factor { row, value, .. })) => {
-            Some(BadPivot { row, value })
-        }
-        Err(other) => panic!("{other}"),
     }
 }
 

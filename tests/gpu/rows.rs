@@ -2,14 +2,14 @@
 
 use gridgen::backend::cuda::{CudaBackend, CudaCsr, Gpus, Ranks};
 use gridgen::backend::{
-    Algebraic, Backend, Bands, DeviceError, Incomplete, LinearOperator, MatrixFormat, SparseBackend,
+    Algebraic, Backend, Bands, DeviceError, LinearOperator, MatrixFormat, SparseBackend,
 };
 use gridgen::solver::krylov::Method;
 use gridgen::solver::{LinearStop, SolverError};
 use gridgen::sparse::{RowBlocks, Schedule};
 
 use crate::patterns::{arrow, convection, difference, half_full, shifted, times};
-use crate::systems::{Machine, Way, product, solve, solve_on};
+use crate::systems::{Machine, Way, factors_for, product, solve, solve_on};
 
 impl Machine for Gpus {
     fn ranks(&self) -> usize {
@@ -78,12 +78,7 @@ fn solves_by_rows_on_two_gpus() {
 
             assert!((one - many).abs() <= 1.0, "{method:?}, {kind:?}: {one}, {many}");
         }
-        let kinds = if method == Method::Cg {
-            [Incomplete::Dic, Incomplete::Ic0]
-        } else {
-            [Incomplete::Dilu, Incomplete::Ilu0]
-        };
-        for kind in kinds {
+        for kind in factors_for(method) {
             for schedule in [Schedule::Auto, Schedule::Levels] {
                 let kind = Algebraic::Factors { kind, schedule, shift: 0.0 };
                 let [one, many] = iterations(&gpus, Way { method, kind });

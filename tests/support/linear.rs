@@ -4,7 +4,8 @@ use std::cell::Cell;
 
 use gridgen::backend::cpu::{CpuBackend, CsrMatrix};
 use gridgen::backend::{
-    Algebraic, Backend, DeviceError, MatrixFormat, Real, SparseBackend, SparseMatrix,
+    Algebraic, Backend, BadPivot, DeviceError, MatrixFormat, PreconditionerFailure, Real,
+    SparseBackend, SparseMatrix,
 };
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
 use gridgen::solver::precond::{Kind, Preconditioners};
@@ -85,6 +86,17 @@ impl<T: Real> LinearOperator<CpuBackend, T> for Matrix<T> {
     fn apply(&self, backend: &CpuBackend, x: &Vec<T>, y: &mut Vec<T>) -> Result<(), DeviceError> {
         self.products.set(self.products.get() + 1);
         self.entries.apply(backend, x, y)
+    }
+}
+
+/// The pivot at which an update of incomplete factors stopped.
+pub fn bad_pivot(updated: Result<(), SolverError>) -> Option<BadPivot> {
+    match updated {
+        Ok(()) => None,
+        Err(SolverError::Preconditioner(PreconditionerFailure::Factor { row, value, .. })) => {
+            Some(BadPivot { row, value })
+        }
+        Err(other) => panic!("{other}"),
     }
 }
 

@@ -16,55 +16,41 @@ fn on_three<R: Send>(
     on_ranks(&fibers(3), transport, |link| work(&link)).unwrap()
 }
 
+/// Every rank gathers the values of all, alone and while any two exchange messages of any length.
 #[test]
-fn every_rank_gathers_the_values_of_all() {
-    for transport in TRANSPORTS {
-        // The last message is longer than the buffer of an endpoint.
-        for length in [1, 2, 8, 5000, 300_000] {
-            let found = on_three(transport, |link| {
-                let (device, rank) = (&link.device, link.rank as u32);
-                let own: Vec<u32> = (0..length).map(|k| 100_000 * rank + k).collect();
-                let own = Buffer::from_host(device, &own)?;
-                let all = Buffer::<u32>::zeros(device, 3 * length as usize)?;
-                link.all_gather(own.address(), all.address(), 4 * length as usize)?;
-                Ok(on_host(&all))
-            });
-
-            let expected: Vec<u32> =
-                (0..3).flat_map(|rank| (0..length).map(move |k| 100_000 * rank + k)).collect();
-            assert!(found.iter().all(|all| *all == expected), "{transport:?}, {length} values");
-        }
-    }
-}
-
-#[test]
-fn any_two_ranks_exchange_messages_of_any_length_while_all_gather() {
-    // Rank r sends `lengths[r]` numbers to rank 2 − r, which may be itself.
-    for (transport, lengths) in [
-        (Transport::Host, [1, 2, 3]),
-        (Transport::PeerMemory, [1, 2, 3]),
-        (Transport::PeerMemory, [300_000, 0, 3]),
-    ] {
-        let longest = 300_000;
+fn all_gather_and_any_two_ranks_exchange_messages() {
+    // Rank r sends `lengths[r]` numbers to rank 2 − r, which may be itself. The longest messages are longer than the
+    // buffer of an endpoint.
+    let ways = TRANSPORTS.map(|transport| {
+        [(1, [1, 2, 3]), (2, [0; 3]), (8, [0; 3]), (5000, [0; 3]), (300_000, [300_000, 0, 3])]
+            .map(|(gathered, lengths)| (transport, gathered, lengths))
+    });
+    for (transport, gathered, lengths) in ways.into_iter().flatten() {
+        let longest = gathered.max(3);
+        let value = |rank: usize, k: usize| (300_000 * rank + k) as u32;
+        let values = |rank, count| (0..count).map(move |k| value(rank, k));
         let found = on_three(transport, |link| {
             let (device, rank) = (&link.device, link.rank);
             let other = 2 - rank;
-            let own = Buffer::from_host(device, &vec![rank as u32 + 1; longest])?;
+            let own = Buffer::from_host(device, &values(rank, longest).collect::<Vec<_>>())?;
             let from = Buffer::<u32>::zeros(device, longest)?;
-            let all = Buffer::<u32>::zeros(device, 3)?;
+            let all = [(); 2].map(|()| Buffer::<u32>::zeros(device, 3 * gathered).unwrap());
             let message = |at, count| [RankMessage { rank: other, at, bytes: 4 * count }];
             let received = message(from.address(), lengths[other]);
+            link.all_gather(own.address(), all[0].address(), 4 * gathered)?;
             link.start_exchange(&message(own.address(), lengths[rank]), &received)?;
-            link.all_gather(own.address(), all.address(), 4)?;
+            link.all_gather(own.address(), all[1].address(), 4 * gathered)?;
             link.finish_exchange()?;
-            Ok((on_host(&from), on_host(&all)))
+            Ok((on_host(&from), all.each_ref().map(on_host)))
         });
 
-        for (rank, (came, gathered)) in found.into_iter().enumerate() {
-            let mut expected = vec![3 - rank as u32; lengths[2 - rank]];
+        let of_all: Vec<u32> = (0..3).flat_map(|rank| values(rank, gathered)).collect();
+        for (rank, (came, all)) in found.into_iter().enumerate() {
+            let mut expected: Vec<u32> = values(2 - rank, lengths[2 - rank]).collect();
             expected.resize(longest, 0);
-            assert!(came == expected, "{transport:?} {lengths:?}, rank {rank}: {:?}", &came[..4]);
-            assert_eq!(gathered, [1, 2, 3], "{transport:?} {lengths:?}, rank {rank}");
+            assert!(came == expected, "{transport:?} {lengths:?}, rank {rank}: {:?}", &came[..3]);
+            let whole = all.iter().all(|all| *all == of_all);
+            assert!(whole, "{transport:?}, {gathered} values, rank {rank}");
         }
     }
 }

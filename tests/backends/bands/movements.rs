@@ -97,28 +97,26 @@ impl Found {
     /// Compares nodes to 1e-9 chords, derivatives to the accuracy of their solves, and iterations up to one.
     #[track_caller]
     fn check(&self, other: &Self, what: &str) {
-        let (a, b) = (&self.moved, &other.moved);
-        let off = distance(a.grid(), b.grid());
-        assert!(off < 1e-9, "{what}: {off:e}");
+        let moves = [self, other].map(|found| &found.moved);
+        let counts = moves.map(|moved| (moved.newton_iterations, moved.linear_iterations));
+        let [(newton, linear), (others, linear_of_other)] = counts;
         // A residual near the tolerance may take one step more.
-        let more = a.newton_iterations.abs_diff(b.newton_iterations);
-        let linear = (a.linear_iterations - b.linear_iterations).abs();
-        let counts = [a, b].map(|moved| (moved.newton_iterations, moved.linear_iterations));
-        assert!(more == 1 || (more == 0 && linear <= 1.0), "{what}: {counts:?}");
-        let (a, b) = (&self.forward, &other.forward);
-        let off = distance(a, b);
-        assert!(off < 1e-8, "{what}: forward {off:e}");
-        let (a, b) = (self.solved, other.solved);
-        let more = (a.iterations - b.iterations).abs();
-        assert!(more <= 1.0, "{what}: {a:?} for {b:?}");
-        let (a, b) = (&self.adjoint, &other.adjoint);
+        let more = newton.abs_diff(others);
+        let close = more == 1 || (more == 0 && (linear - linear_of_other).abs() <= 1.0);
+        assert!(close, "{what}: {counts:?}");
+        let [a, b] = [self, other].map(|found| &found.adjoint);
         let scale = largest(b.wall.as_flattened());
-        let off = apart(a.wall.as_flattened(), b.wall.as_flattened());
-        assert!(off < 1e-8 * scale, "{what}: adjoint {off:e} of {scale:e}");
-        let off = apart(&a.heights, &b.heights);
-        assert!(off < 1e-8 * largest(&b.heights).max(scale), "{what}: heights {off:e}");
-        let more = (a.solved.iterations - b.solved.iterations).abs();
-        assert!(more <= 1.0, "{what}: {:?} for {:?}", a.solved, b.solved);
+        for (of, off, most) in [
+            ("nodes", distance(moves[0].grid(), moves[1].grid()), 1e-9),
+            ("forward", distance(&self.forward, &other.forward), 1e-8),
+            ("adjoint", apart(a.wall.as_flattened(), b.wall.as_flattened()), 1e-8 * scale),
+            ("heights", apart(&a.heights, &b.heights), 1e-8 * largest(&b.heights).max(scale)),
+        ] {
+            assert!(off < most, "{what}, {of}: {off:e}, at most {most:e}");
+        }
+        for (a, b) in [(self.solved, other.solved), (a.solved, b.solved)] {
+            assert!((a.iterations - b.iterations).abs() <= 1.0, "{what}: {a:?} for {b:?}");
+        }
     }
 }
 

@@ -2,13 +2,13 @@
 
 use gridgen::backend::cpu::{CpuBackend, CsrMatrix};
 use gridgen::backend::{
-    Algebraic, BadPivot, Incomplete, MatrixFormat, Preconditioner, PreconditionerFailure, Real,
-    SolverError, SparseBackend, SparseMatrix,
+    Algebraic, BadPivot, Incomplete, MatrixFormat, Preconditioner, Real, SparseBackend,
+    SparseMatrix,
 };
 use gridgen::sparse::{Csr, Schedule};
 use nalgebra::DMatrix;
 use proptest::prelude::*;
-use support::linear::{Matrix, columns};
+use support::linear::{Matrix, bad_pivot, columns};
 
 pub(crate) use crate::rows::patterns::{difference, times};
 
@@ -68,13 +68,7 @@ impl<T: Real> Factored<T> {
 
     /// Factorises the matrix; returns the first unusable pivot.
     pub(crate) fn update(&mut self) -> Option<BadPivot> {
-        match self.factors.update(&CpuBackend, &self.matrix) {
-            Ok(()) => None,
-            Err(SolverError::Preconditioner(PreconditionerFailure::Factor {
-                row, value, ..
-            })) => Some(BadPivot { row, value }),
-            Err(other) => panic!("{other}"),
-        }
+        bad_pivot(self.factors.update(&CpuBackend, &self.matrix))
     }
 
     /// M⁻¹ r.

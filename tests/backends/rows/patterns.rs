@@ -1,6 +1,7 @@
 //! Matrices that are hard to distribute.
 
 use gridgen::sparse::Csr;
+use support::linear::{apart, largest};
 
 /// Five-point differences on an m × n grid with a wind along i; symmetric without wind.
 pub fn convection(m: usize, n: usize, wind: f64) -> Csr {
@@ -47,10 +48,5 @@ pub fn times(a: &Csr, x: &[f64]) -> Vec<f64> {
 
 /// Largest difference, relative to the largest value of `b`.
 pub fn difference(a: &[f64], b: &[f64]) -> f64 {
-    assert_eq!(a.len(), b.len());
-    // NaN counts as infinitely large.
-    let magnitude = |v: f64| if v.is_nan() { f64::INFINITY } else { v.abs() };
-    let scale = b.iter().map(|&b| magnitude(b)).fold(0.0, f64::max);
-    let apart = a.iter().zip(b).map(|(a, b)| magnitude(a - b)).fold(0.0, f64::max);
-    apart / scale.max(f64::MIN_POSITIVE)
+    apart(a, b) / largest(b).max(f64::MIN_POSITIVE)
 }

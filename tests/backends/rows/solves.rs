@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use gridgen::backend::cuda::CudaBackend;
-use gridgen::backend::{Algebraic, Incomplete, MatrixFormat, SparseBackend};
+use gridgen::backend::{Algebraic, MatrixFormat, SparseBackend};
 use gridgen::solver::LinearStop;
 use gridgen::solver::krylov::Method;
 use gridgen::sparse::{Csr, Schedule};
 
 use super::machine::Devices;
 use super::patterns::{convection, difference, times};
-use super::systems::{Solved, Way, solve, solve_on};
+use super::systems::{Solved, Way, factors_for, solve, solve_on};
 use support::fibers::{FiberDevice, Transport};
 use support::linear::norm;
 
@@ -66,12 +66,7 @@ fn without_factors_the_iterations_equal_those_of_one_rank() {
 fn factors_of_each_ranks_rows_precondition() {
     for method in METHODS {
         let (a, b) = system(method);
-        let kinds = if method == Method::Cg {
-            [Incomplete::Dic, Incomplete::Ic0]
-        } else {
-            [Incomplete::Dilu, Incomplete::Ilu0]
-        };
-        for kind in kinds {
+        for kind in factors_for(method) {
             let way = |kind| Way { method, kind };
             let factors = Algebraic::Factors { kind, schedule: Schedule::Auto, shift: 0.0 };
             let one = alone(&a, &b, way(factors)).report.iterations;

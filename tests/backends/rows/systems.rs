@@ -2,7 +2,8 @@
 
 use gridgen::backend::cuda::{CudaBackend, CudaCsr};
 use gridgen::backend::{
-    Algebraic, Backend, Bands, LinearOperator, MatrixFormat, Real, SparseBackend, SparseMatrix,
+    Algebraic, Backend, Bands, Incomplete, LinearOperator, MatrixFormat, Real, SparseBackend,
+    SparseMatrix,
 };
 use gridgen::solver::SolverError;
 use gridgen::solver::krylov::Method;
@@ -67,6 +68,14 @@ pub fn preconditioned<B: Backend, A: SparseMatrix<B, f64>>(
 pub struct Way {
     pub method: Method,
     pub kind: Algebraic,
+}
+
+/// The incomplete factors that suit a method.
+pub fn factors_for(method: Method) -> [Incomplete; 2] {
+    match method {
+        Method::Cg => [Incomplete::Dic, Incomplete::Ic0],
+        _ => [Incomplete::Dilu, Incomplete::Ilu0],
+    }
 }
 
 /// The solution x, and the report of its solve.
