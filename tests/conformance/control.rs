@@ -7,6 +7,7 @@ use gridgen::grid::Grid;
 use gridgen::pde::control::{Base, ControlSettings, Wall};
 
 use super::{FIRST_CELL, Subject, assert_close, marched, random, to_device, to_host};
+use support::problems::{self, control};
 use support::walls::WallPoints;
 
 /// A length and a number of columns that give no smoothing.
@@ -26,14 +27,13 @@ fn grids() -> Vec<(Grid, Vec<[f64; 2]>)> {
 fn settings(base: Base, [smoothing, columns]: [f64; 2], wall: Wall) -> EllipticSettings<'static> {
     let control = ControlSettings {
         base: Some(base),
-        wall,
         smoothing,
         smoothing_distance: 0.01,
         smoothing_columns: Some(columns),
         clip: 0.7,
-        decay: 3.0,
+        ..control(wall)
     };
-    EllipticSettings { control, first_cell: FIRST_CELL, heights: None, outer_wall: false }
+    EllipticSettings { control, ..problems::settings(wall, FIRST_CELL) }
 }
 
 /// Equations without control functions.

@@ -1,6 +1,7 @@
 //! Grids that follow a moving wall.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::{Mutex, OnceLock};
 
 use gridgen::backend::cpu::CpuBackend;
@@ -244,54 +245,43 @@ fn refused(reference: &Reference, wall: &[[f64; 2]]) -> MovementError {
     on_cpu(reference).move_to(&CpuBackend, wall).err().unwrap()
 }
 
+/// A change after which the points are no wall.
+type Mistake = fn(&mut Wall);
+
 #[test]
 fn wall_points_that_are_none_are_refused() {
-    let reference = reference(SMALL);
-    let wall = reference.wall();
-    let refused = |wall: &[[f64; 2]]| refused(reference, wall);
+    let crosses = |first: usize, second: usize| {
+        let points = format!("the segment from point {first} meets that from point {second}");
+        format!("the wall crosses or touches itself: {points}")
+    };
+    let open = "the last wall point of a grid all around a body repeats the first";
+    let reversed = "the wall points run the other way around the body than those of the reference";
+    let end = "is an end of a half grid's wall and off its plane of symmetry";
+    let rows: [(&str, Mistake, String); 8] = [
+        (SMALL, |wall| wall.truncate(64), "64 wall points, where the reference has 65".into()),
+        (SMALL, |wall| wall[7] = [0.5, f64::NAN], "wall point 7 is (0.5, NaN)".into()),
+        (SMALL, |wall| wall[0][1] += 1e-3, open.into()),
+        (SMALL, |wall| wall.reverse(), reversed.into()),
+        (SMALL, |wall| wall.swap(20, 21), crosses(19, 21)),
+        (HALF, |wall| wall.swap(20, 21), crosses(21, 19)),
+        (HALF, |wall| wall[40][1] = -0.01, crosses(40, 40)),
+        (HALF, |wall| wall[0] = [1.0, 1e-6], format!("wall point 0 at (1, 0.000001) {end}")),
+    ];
+    for (of, change, said) in rows {
+        let mut wall = reference(of).wall();
+        change(&mut wall);
 
-    let short = refused(&wall[1..]);
-    assert!(matches!(short, MovementError::WallPoints { found: 64, expected: 65 }), "{short}");
-    let mut wrong = wall.clone();
-    wrong[7] = [0.5, f64::NAN];
-    let said = refused(&wrong).to_string();
-    assert_eq!(said, "wall point 7 is (0.5, NaN)");
-    let mut open = wall.clone();
-    open[0][1] += 1e-3;
-    assert!(matches!(refused(&open), MovementError::Open));
-    let backwards: Wall = wall.iter().rev().copied().collect();
-    assert!(matches!(refused(&backwards), MovementError::Reversed));
+        assert_eq!(refused(reference(of), &wall).to_string(), said);
+    }
+    let (reference, wall) = (reference(SMALL), reference(SMALL).wall());
     for points in [1, 9, 60] {
         let shifted: Wall = (0..65).map(|i| wall[(i + points) % 64]).collect();
-        let bent = cambered(&shifted, 1e-3);
-        for wall in [shifted, bent] {
+        for wall in [cambered(&shifted, 1e-3), shifted] {
             let place = format!("it is the reference's shifted by {points} points");
-            let said = refused(&wall).to_string();
+            let said = refused(reference, &wall).to_string();
             assert_eq!(said, format!("the wall begins at another point: {place}"));
         }
     }
-    let mut crossed = wall;
-    crossed.swap(20, 21);
-    let said = refused(&crossed).to_string();
-    assert_eq!(
-        said,
-        "the wall crosses or touches itself: the segment from point 19 meets that from point 21"
-    );
-    let half = self::reference(HALF);
-    let [mut crossed, mut below] = [half.wall(), half.wall()];
-    crossed.swap(20, 21);
-    below[40][1] = -0.01;
-    for (wall, [first, second]) in [(crossed, [21, 19]), (below, [40, 40])] {
-        let points = format!("the segment from point {first} meets that from point {second}");
-        assert_eq!(
-            self::refused(half, &wall).to_string(),
-            format!("the wall crosses or touches itself: {points}")
-        );
-    }
-    let mut off = half.wall();
-    off[0][1] = 1e-6;
-    let refused = self::refused(half, &off);
-    assert!(matches!(refused, MovementError::OffPlane { index: 0, .. }), "{refused}");
 }
 
 /// If a thickness is limited or changes sign, both surfaces have common points.
@@ -520,13 +510,8 @@ fn a_stored_reference_is_the_same() {
 
 #[test]
 fn files_that_are_no_references_are_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("reference.grd");
     let whole = stored(reference(SMALL));
-    let refused = |bytes: &[u8]| {
-        std::fs::write(&path, bytes).unwrap();
-        Reference::read(&path).unwrap_err().fault
-    };
+    let refused = |bytes: &[u8]| Reference::from_bytes(bytes).err().unwrap();
 
     for length in [9, 100, whole.len() / 2, whole.len() - 1] {
         let fault = refused(&whole[..length]);
@@ -539,8 +524,7 @@ fn files_that_are_no_references_are_refused() {
     other[8] = 9;
     assert!(matches!(refused(&other), RecordFault::Version { found: 9, .. }));
     assert!(matches!(refused(b"a mesh"), RecordFault::Other { .. }));
-    std::fs::remove_file(&path).unwrap();
-    let missing = Reference::read(&path).unwrap_err();
+    let missing = Reference::read(Path::new("no such reference.grd")).err().unwrap();
     assert!(matches!(missing.fault, RecordFault::Unreadable(_)), "{missing}");
 }
 

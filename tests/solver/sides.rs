@@ -1,16 +1,15 @@
 //! Exact first cells on any sides of a block.
 
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::backend::{Coarsening, LevelSize};
+use gridgen::backend::{Coarsening, EllipticBackend, LevelSize};
 use gridgen::elliptic::{GridJacobian, GridProblem};
-use gridgen::solver::NonlinearProblem;
 use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::LinearSettings;
 use gridgen::solver::precond::{Kind, MultigridSettings};
 use gridgen::sparse::Schedule;
 use support::blocks::{Block, MAPS, bend, nozzle, wave};
 use support::linear::{largest, off_transpose, product, transposed};
-use support::problems::{loaded, preconditioned};
+use support::problems::{linearised, preconditioned};
 use support::random::Random;
 
 const ONE: [bool; 4] = [true, false, false, false];
@@ -70,7 +69,7 @@ fn on_two_walls(point: usize, size: LevelSize, walls: [bool; 4]) -> bool {
 #[test]
 fn products_are_those_of_the_rows_and_the_transpose_has_the_columns() {
     for walls in OTHERS {
-        let (problem, u) = linearised(&Block::new([9, 11], walls, [0.1, 0.08], wave));
+        let (problem, u) = of_block(&Block::new([9, 11], walls, [0.1, 0.08], wave));
         let both = [problem.jacobian(), &problem.transposed(&CpuBackend).unwrap()];
         let rows_of_both = both.map(|jacobian| jacobian.to_csr(&CpuBackend).unwrap());
         assert_eq!(rows_of_both[1], transposed(&rows_of_both[0]), "{walls:?}");
@@ -89,13 +88,11 @@ fn products_are_those_of_the_rows_and_the_transpose_has_the_columns() {
     }
 }
 
-/// A linearised block with walls on some sides and the transpose of its Jacobian.
-fn linearised(block: &Block) -> (GridProblem<CpuBackend, f64>, Vec<f64>) {
-    let (mut problem, u) = loaded(&CpuBackend, &block.data());
-    let mut f = vec![0.0; u.len()];
-    problem.residual(&CpuBackend, &u, &mut f).unwrap();
-    problem.linearise(&CpuBackend).unwrap();
-    (problem, u)
+/// The linearised problem of a block, and its first guess.
+fn of_block(block: &Block) -> (GridProblem<CpuBackend, f64>, Vec<f64>) {
+    let data = block.data();
+    let (_, u) = CpuBackend.elliptic(&data).unwrap();
+    (linearised(&data, &u, Kind::None), u)
 }
 
 /// The even lines are relaxed last, and their equations hold then, with one border or two; so do those of the transpose.
@@ -104,7 +101,7 @@ fn lines_with_borders_are_solved_exactly() {
     for walls in [ONE, [false, true, false, false], [true, true, false, false]] {
         for nj in [9, 41] {
             let h = 0.5 / nj as f64;
-            let (problem, u) = linearised(&Block::new([7, nj], walls, [h, 0.8 * h], wave));
+            let (problem, u) = of_block(&Block::new([7, nj], walls, [h, 0.8 * h], wave));
             for jacobian in [problem.jacobian(), &problem.transposed(&CpuBackend).unwrap()] {
                 let r = Random::new(1).vector(u.len());
 
@@ -125,7 +122,7 @@ fn lines_with_borders_are_solved_exactly() {
 fn the_cycle_of_the_transpose_is_the_transpose_of_the_cycle() {
     for walls in OTHERS {
         for (size, height) in [([65, 34], 1e-3), ([50, 65], 1e-4), ([37, 129], 1e-2)] {
-            let (problem, u) = linearised(&Block::new(size, walls, [1.3 * height, height], nozzle));
+            let (problem, u) = of_block(&Block::new(size, walls, [1.3 * height, height], nozzle));
             let matrices = [problem.jacobian(), &problem.transposed(&CpuBackend).unwrap()];
             let n = u.len();
             let off = off_transpose(n, |v| product(matrices[0], v), |w| product(matrices[1], w));
@@ -151,7 +148,7 @@ fn the_transpose_takes_as_few_iterations() {
         for ((name, map), (size, height)) in
             MAPS.into_iter().flat_map(|map| sizes.map(|size| (map, size)))
         {
-            let (problem, u) = linearised(&Block::new(size, walls, [1.3 * height, height], map));
+            let (problem, u) = of_block(&Block::new(size, walls, [1.3 * height, height], map));
             let iterations = |matrix: &GridJacobian<CpuBackend, f64>| {
                 let kind = (Kind::Multigrid, Schedule::default());
                 let krylov =

@@ -1,12 +1,12 @@
 //! Jacobians by ten numbers a point against those by entries.
 
+use gridgen::backend::EllipticData;
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::backend::{EllipticBackend, EllipticData};
 use gridgen::elliptic::GridProblem;
+use gridgen::solver::LinearOperator;
 use gridgen::solver::precond::{Coarsening, Kind};
-use gridgen::solver::{LinearOperator, NonlinearProblem};
 use support::linear::{apart, largest, product, transposed};
-use support::problems::{polar, preconditioned};
+use support::problems::{linearised, polar, preconditioned};
 use support::random::Random;
 
 /// Equations of a polar grid with wall terms at some ends of the eta-lines, and unknowns.
@@ -27,13 +27,7 @@ type Problem = GridProblem<CpuBackend, f64>;
 
 /// The problems of these equations by entries and by ten numbers, linearised.
 fn both((data, u): &(EllipticData, Vec<f64>)) -> [Problem; 2] {
-    [Kind::Jacobi, Kind::Multigrid].map(|kind| {
-        let (state, _) = CpuBackend.elliptic(data).unwrap();
-        let mut problem = Problem::new(&CpuBackend, state, kind).unwrap();
-        problem.residual(&CpuBackend, u, &mut vec![0.0; u.len()]).unwrap();
-        problem.linearise(&CpuBackend).unwrap();
-        problem
-    })
+    [Kind::Jacobi, Kind::Multigrid].map(|kind| linearised(data, u, kind))
 }
 
 /// Rows of less than a panel, of one and of several, levels that close or do not, of odd and of even size.
@@ -109,11 +103,8 @@ fn products_have_the_rounding_errors_of_differences() {
     // Values near 1 that differ by 1e-4: in single precision a product of the values themselves is wrong by 6e-8.
     let problem = equations([64, 33], true, [false; 2]);
     let (data, u) = &problem;
-    let (state, _) = CpuBackend.elliptic(data).unwrap();
     let n = u.len();
-    let mut single = GridProblem::<_, f32>::new(&CpuBackend, state, Kind::Multigrid).unwrap();
-    single.residual(&CpuBackend, u, &mut vec![0.0; n]).unwrap();
-    single.linearise(&CpuBackend).unwrap();
+    let single = linearised::<f32>(data, u, Kind::Multigrid);
     let [_, double] = both(&problem);
     let x: Vec<f32> = Random::new(3).vector(n).iter().map(|x| (1.0 + 1e-4 * x) as f32).collect();
     let wide: Vec<f64> = x.iter().map(|x| f64::from(*x)).collect();

@@ -47,6 +47,19 @@ pub fn loaded<B: EllipticBackend>(
     (GridProblem::new(backend, state, Kind::None).unwrap(), u)
 }
 
+/// The problem of these equations for a preconditioner, linearised at these unknowns.
+pub fn linearised<T: Real>(
+    data: &EllipticData,
+    u: &Vec<f64>,
+    kind: Kind,
+) -> GridProblem<CpuBackend, T> {
+    let (state, _) = CpuBackend.elliptic(data).unwrap();
+    let mut problem = GridProblem::new(&CpuBackend, state, kind).unwrap();
+    problem.residual(&CpuBackend, u, &mut vec![0.0; u.len()]).unwrap();
+    problem.linearise(&CpuBackend).unwrap();
+    problem
+}
+
 /// A perturbed polar grid with control functions, and unknowns on it.
 pub fn polar(mi: usize, mj: usize, periodic: bool, walls: [bool; 4]) -> (EllipticData, Vec<f64>) {
     let points = mi * mj;
@@ -61,24 +74,19 @@ pub fn polar(mi: usize, mj: usize, periodic: bool, walls: [bool; 4]) -> (Ellipti
         let radius = 0.5 + 0.05 * (1.2_f64.powf(j as f64) - 1.0);
         [radius * cos, radius * sin]
     };
-    let mut data = EllipticData {
+    let nodes = (0..mj + 2).flat_map(|j| (0..mi + 2).map(move |i| (i, j)));
+    let (x, y) = nodes.map(|(i, j)| <(f64, f64)>::from(place(i, j))).unzip();
+    let data = EllipticData {
         mi,
         mj,
         periodic,
         shift: 0.0,
-        x: Vec::new(),
-        y: Vec::new(),
+        x,
+        y,
         control_p: random(1, points),
         control_q: random(2, points),
         walls: [0, 1, 2, 3].map(|side| walls[side].then(|| terms(side))),
     };
-    for j in 0..mj + 2 {
-        for i in 0..mi + 2 {
-            let [x, y] = place(i, j);
-            data.x.push(x);
-            data.y.push(y);
-        }
-    }
     let noise = random(5, 2 * points);
     let u = (0..2 * points)
         .map(|k| {
