@@ -2,14 +2,14 @@
 
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::initial_grid;
-use gridgen::geometry::{OffsetLine, open_normals};
+use gridgen::geometry::{OffsetLine, open_normals, spacing_geometric};
 use gridgen::grid::Grid;
 use gridgen::grid::initial::{InitialMethod, Outer, Outline};
 use gridgen::grid::quality::folds;
 
 use super::{Subject, grid_to_host};
 use support::linear::apart;
-use support::walls::{FAR_FIELD, WallPoints, geometric_layers};
+use support::walls::{FAR_FIELD, WallPoints};
 
 /// A wall whose cut rises with this slope.
 fn inclined(mut wall: WallPoints, slope: f64) -> WallPoints {
@@ -48,7 +48,7 @@ pub fn the_march_gives_the_grid_of_the_host<S: Subject>(subject: &S) {
         ways.iter().map(move |way| (wall.clone(), nj, first_cell, *way))
     });
     for (wall, nj, first_cell, (varies, smooths)) in both {
-        let layers = geometric_layers(nj, first_cell, FAR_FIELD);
+        let layers = spacing_geometric(nj, first_cell, FAR_FIELD).unwrap();
         let heights = varies.then(|| varied(&wall, first_cell));
         let outline = wall.outline(&layers, Outer::Circle(FAR_FIELD));
         let outline = Outline { heights: heights.as_deref(), ..outline };
@@ -87,7 +87,7 @@ pub fn the_march_ends_on_an_offset_line<S: Subject>(subject: &S) {
     ];
     for (wall, nj, first_cell, distance) in walls {
         let line = OffsetLine::around(&wall.line, distance).unwrap();
-        let layers = geometric_layers(nj, first_cell, distance);
+        let layers = spacing_geometric(nj, first_cell, distance).unwrap();
         let outline = wall.outline(&layers, Outer::Offset(&line));
         let settings = wall.settings(InitialMethod::Hyperbolic);
 

@@ -1,11 +1,12 @@
 //! Initial grids on a section and on an ellipse.
 #![allow(clippy::float_cmp, reason = "boundary points must be kept to the last bit")]
 
+use gridgen::geometry::spacing_geometric;
 use gridgen::grid::initial::{InitialMethod, first_heights};
 use gridgen::grid::quality::folds;
 use gridgen::grid::{FAR_FIELD_CENTRE, Grid};
 use support::vectors::distance;
-use support::walls::{FAR_FIELD, TRAILING, WallPoints, geometric_layers};
+use support::walls::{FAR_FIELD, TRAILING, WallPoints};
 
 use super::{assert_mirrored, line};
 
@@ -74,7 +75,7 @@ fn transfinite_interpolation_meets_both_boundaries() {
         assert!(distance(grid.point(i, grid.nj - 1), expected) < 1e-12, "point {i}");
     }
     // Layers are at fixed fractions of the straight lines in between.
-    let layers = geometric_layers(33, 1e-3, FAR_FIELD);
+    let layers = spacing_geometric(33, 1e-3, FAR_FIELD).unwrap();
     let (wall, end, between) = (grid.point(20, 0), grid.point(20, 32), grid.point(20, 10));
     let share = layers[10] / layers[32];
     for k in 0..2 {

@@ -4,6 +4,7 @@ use std::f64::consts::PI;
 
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::case::SolverOptions;
+use gridgen::geometry::spacing_geometric;
 use gridgen::grid::boundary::Side;
 use gridgen::grid::quality::Quality;
 
@@ -12,7 +13,7 @@ use gridgen::smooth::{Functions, SmoothError, SmoothSettings, Smoothed, smooth};
 use support::grids::grid_from;
 use support::random::Random;
 use support::vectors::distance;
-use support::walls::{geometric_layers, half_thickness};
+use support::walls::half_thickness;
 
 use super::{case, make};
 
@@ -23,7 +24,7 @@ const WALL: [Side; 1] = [Side::Below];
 
 /// The shares of a length of `nj` points whose first is `first` and that grow by one ratio.
 fn geometric(nj: usize, first: f64) -> Vec<f64> {
-    let layers = geometric_layers(nj, first, 1.0);
+    let layers = spacing_geometric(nj, first, 1.0).unwrap();
     layers.iter().map(|layer| layer / layers[nj - 1]).collect()
 }
 

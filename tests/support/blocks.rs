@@ -9,7 +9,6 @@ use gridgen::solver::krylov::Method;
 use gridgen::solver::precond::Kind;
 
 use super::problems::{NEWTON, loaded, newton};
-use super::walls::bisected;
 
 /// A block of `ni` × `nj` points with walls on some sides, and its equations.
 pub struct Block {
@@ -95,16 +94,10 @@ impl Block {
             if walls[of_j] && walls[of_i] {
                 let i = if of_i == 2 { [0, 1] } else { [ni - 1, ni - 2] };
                 let j = if of_j == 0 { [0, 1] } else { [nj - 1, nj - 2] };
+                let [corner, along, up] = [[0, 0], [0, 1], [1, 0]].map(|[b, a]| j[b] * ni + i[a]);
                 for v in [&mut x, &mut y] {
-                    let corner = v[j[0] * ni + i[0]];
-                    let beside = [v[j[0] * ni + i[1]] - corner, v[j[1] * ni + i[0]] - corner];
-                    let size = |k: usize, l: usize| distance(k, l);
-                    let [along, up] = [
-                        size(j[0] * ni + i[0], j[0] * ni + i[1]),
-                        size(j[0] * ni + i[0], j[1] * ni + i[0]),
-                    ];
-                    v[j[1] * ni + i[1]] =
-                        corner + beside[0] * height / along + beside[1] * height / up;
+                    let share = |k: usize| (v[k] - v[corner]) * height / distance(corner, k);
+                    v[j[1] * ni + i[1]] = v[corner] + share(along) + share(up);
                 }
             }
         }
@@ -160,6 +153,15 @@ impl Block {
         let j = if reversed { nj - 1 - j } else { j };
         if exchanged { i * self.ni + j } else { j * self.ni + i }
     }
+}
+
+/// The last number that is not `above`, between one that is not and one that is.
+fn bisected(mut low: f64, mut high: f64, above: impl Fn(f64) -> bool) -> f64 {
+    for _ in 0..200 {
+        let middle = 0.5 * (low + high);
+        if above(middle) { high = middle } else { low = middle }
+    }
+    low
 }
 
 /// A map of the unit square.
