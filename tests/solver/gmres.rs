@@ -37,13 +37,10 @@ fn modified_gram_schmidt(matrix: &Matrix<f64>, b: &[f64], m: usize) -> (Vec<Vec<
 
 /// max |(v_i, v_j) − δ_ij|.
 fn departure(basis: &[Vec<f64>]) -> f64 {
-    let mut most = 0.0_f64;
-    for (i, a) in basis.iter().enumerate() {
-        for (j, b) in basis.iter().enumerate() {
-            most = most.max((dot(a, b) - f64::from(i == j)).abs());
-        }
-    }
-    most
+    let n = basis.len();
+    let pairs = (0..n).flat_map(|i| (0..n).map(move |j| (i, j)));
+    let off = |(i, j): (usize, usize)| (dot(&basis[i], &basis[j]) - f64::from(i == j)).abs();
+    pairs.map(off).fold(0.0, f64::max)
 }
 
 #[test]

@@ -13,9 +13,8 @@ use gridgen::solver::linear::{LinearSettings, LinearSolver};
 use gridgen::solver::newton::{
     Forcing, NewtonReport, NewtonSettings, Observer, lasting_step, solve,
 };
-use gridgen::solver::precond::{Kind, MultigridSettings, Preconditioners};
+use gridgen::solver::precond::{Kind, MultigridSettings};
 use gridgen::sparse::Schedule;
-use support::linear::ExactInverse;
 use support::problems::{FORCING, NEWTON, Setup};
 use support::random::Random;
 use support::with_threads;
@@ -24,18 +23,15 @@ const WALLS: [Wall; 2] = [Wall::Frozen, Wall::Coupled];
 
 type Linear = LinearSolver<CpuBackend, f64, GridJacobian<CpuBackend, f64>>;
 
-fn bicgstab(setup: &Setup<f64>, kind: Kind) -> Linear {
-    let linear = LinearSettings { method: Method::Bicgstab, max_iterations: 500, restart: 30 };
+fn linear(setup: &Setup<f64>, method: Method, kind: Kind) -> Linear {
+    let linear = LinearSettings { method, max_iterations: 500, restart: 100 };
     let kind = (kind, Schedule::Levels);
     setup.problem.jacobian().linear_solver(linear, kind, MultigridSettings::default())
 }
 
 /// Solves with linear solves that are exact up to rounding.
 fn exact_newton(setup: &mut Setup<f64>, method: Method, max_iterations: usize) -> NewtonReport {
-    let settings = LinearSettings { method, max_iterations: 20, restart: 20 };
-    let n = setup.n();
-    let exact = Preconditioners::one(move |_, _| Ok(Box::new(ExactInverse::new(n))));
-    let linear = LinearSolver::new(settings, n, exact);
+    let linear = linear(setup, method, Kind::Ilu0);
     let forcing = Forcing { initial: 1e-13, min: 1e-13, max: 1e-13 };
     let newton = NewtonSettings { tolerance: 1e-13, max_iterations, forcing, ..NEWTON };
     setup.solve_with(linear, &newton)
@@ -125,7 +121,7 @@ impl Observer<CpuBackend> for Listener {
 #[test]
 fn the_history_adds_up_and_the_observer_sees_it() {
     let mut setup = Setup::<f64>::naca("0012", (65, 33), 1e-3, Wall::Coupled);
-    let mut linear = bicgstab(&setup, Kind::Ilu0);
+    let mut linear = linear(&setup, Method::Bicgstab, Kind::Ilu0);
     let mut listener = Listener::default();
     let Setup { problem, u, .. } = &mut setup;
 
@@ -173,7 +169,7 @@ fn the_last_record_describes_the_state_and_the_grid_that_is_stored() {
 /// A grid on which the levels of an early step last.
 fn lasting() -> (Setup<f64>, Linear) {
     let setup = Setup::naca("0012", (65, 33), 1e-5, Wall::Coupled);
-    let linear = bicgstab(&setup, Kind::Multigrid);
+    let linear = linear(&setup, Method::Bicgstab, Kind::Multigrid);
     (setup, linear)
 }
 

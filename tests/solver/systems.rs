@@ -24,6 +24,16 @@ fn options() -> SystemOptions {
     SystemOptions::new(PathBuf::from("A"), PathBuf::new())
 }
 
+fn with(preconditioner: Algebraic) -> SystemOptions {
+    let mut options = options();
+    options.preconditioner = preconditioner;
+    options
+}
+
+/// The incomplete Cholesky factors.
+const IC0: Algebraic =
+    Algebraic::Factors { kind: Incomplete::Ic0, schedule: Schedule::Auto, shift: 0.0 };
+
 #[test]
 fn a_system_in_memory_is_solved_without_files() {
     let matrix = convection(500);
@@ -66,20 +76,15 @@ fn systems_in_memory_are_refused_like_those_of_files() {
     assert_eq!(found, SystemError::NotSquare { path: "A".into(), rows: 20, columns: 21 });
     let found = refused(&matrix, &[1.0; 19], &options());
     assert_eq!(found, SystemError::RightSide { path: "b".into(), found: 19, rows: 20 });
-    let kind = Incomplete::Ic0;
-    let preconditioner = Algebraic::Factors { kind, schedule: Schedule::Auto, shift: 0.0 };
-    let mut factors = options();
-    factors.preconditioner = preconditioner;
-    let found = refused(&matrix, &[1.0; 20], &factors);
+    let found = refused(&matrix, &[1.0; 20], &with(IC0));
     assert!(matches!(found, SystemError::NotSymmetric { row: 1, column: 2, .. }), "{found}");
 }
 
 #[test]
 fn factors_are_made_once_for_many_right_hand_sides() {
     let b = [1.0, -2.5].map(|scale| (0..500).map(|i| scale * f64::from(i % 5)).collect::<Vec<_>>());
-    let reorder = Reordering::Rcm;
     let mut options = options();
-    options.reorder = reorder;
+    options.reorder = Reordering::Rcm;
     options.tolerance = 1e-10;
     let fresh = || SystemSolver::new(convection(500), &options, &mut ()).unwrap();
     let alone = b.each_ref().map(|b| fresh().solve(&[(b, None)], &mut ()).unwrap().0.concat());
@@ -106,8 +111,7 @@ fn factors_are_made_once_for_many_right_hand_sides() {
 fn a_residual_that_is_not_a_number_is_the_worst_of_all_columns() {
     let mut matrix = convection(20);
     matrix.csr.values.iter_mut().for_each(|value| *value *= 1e-300);
-    let mut options = options();
-    options.preconditioner = Algebraic::None;
+    let mut options = with(Algebraic::None);
     options.linear.max_iterations = 1;
     let mut solver = SystemSolver::new(matrix, &options, &mut ()).unwrap();
     let [overflows, fits] = [[1e200; 20], [1.0; 20]];
@@ -126,9 +130,7 @@ fn a_residual_that_is_not_a_number_is_the_worst_of_all_columns() {
 fn an_infinite_entry_gives_no_solution() {
     let mut matrix = convection(20);
     matrix.csr.values[5] = f64::INFINITY;
-    let mut options = options();
-    options.preconditioner = Algebraic::None;
-    let mut solver = SystemSolver::new(matrix, &options, &mut ()).unwrap();
+    let mut solver = SystemSolver::new(matrix, &with(Algebraic::None), &mut ()).unwrap();
 
     for scale in [1e-300, 1.0, 1e300] {
         let (_, report) = solver.solve(&[(&[scale; 20], None)], &mut ()).unwrap();
@@ -143,11 +145,8 @@ fn the_pivot_of_a_matrix_with_huge_entries_is_one_of_that_matrix() {
     let csr = Csr::from_rows([[(0, 1e300), (1, 2e300)], [(0, 2e300), (1, 1e300)]].into_iter());
     let symmetry = MatrixSymmetry::General;
     let matrix = Matrix { csr, columns: 2, symmetry, duplicates: 0 };
-    let (kind, schedule) = (Incomplete::Ic0, Schedule::Auto);
-    let mut options = options();
-    options.preconditioner = Algebraic::Factors { kind, schedule, shift: 0.0 };
 
-    let error = SystemSolver::new(matrix, &options, &mut ()).err().unwrap();
+    let error = SystemSolver::new(matrix, &with(IC0), &mut ()).err().unwrap();
 
     let Error::System(SystemError::Pivot { row: 2, value, .. }) = error else { panic!("{error}") };
     assert!((value / 1e300 + 3.0).abs() < 1e-14, "{value:e}");

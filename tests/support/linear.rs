@@ -11,7 +11,7 @@ use gridgen::solver::linear::{LinearSettings, LinearSolver};
 use gridgen::solver::precond::{Kind, Preconditioners};
 use gridgen::solver::{LinearOperator, Preconditioner, SolverError};
 use gridgen::sparse::{Csr, Schedule};
-use nalgebra::{DMatrix, DVector, Dyn, LU};
+use nalgebra::{DMatrix, DVector};
 
 /// All preconditioners of a matrix.
 pub const KINDS: [Kind; 4] = [Kind::None, Kind::Jacobi, Kind::Dilu, Kind::Ilu0];
@@ -215,36 +215,4 @@ pub fn transposed(a: &Csr) -> Csr {
         a.row(row).for_each(|(column, value)| columns[column].push((row, value)));
     }
     Csr::from_rows(columns.into_iter())
-}
-
-/// The exact inverse by dense LU factors, which makes a Newton step exact.
-pub struct ExactInverse {
-    n: usize,
-    factors: Option<LU<f64, Dyn, Dyn>>,
-}
-
-impl ExactInverse {
-    pub fn new(n: usize) -> Self {
-        Self { n, factors: None }
-    }
-}
-
-impl<B: Backend, T: Real, A: LinearOperator<B, T>> Preconditioner<B, T, A> for ExactInverse {
-    fn update(&mut self, backend: &B, a: &A) -> Result<(), SolverError> {
-        self.factors = Some(dense(backend, a, self.n).lu());
-        Ok(())
-    }
-
-    fn apply(
-        &mut self,
-        backend: &B,
-        _a: &A,
-        r: &B::Vector<T>,
-        z: &mut B::Vector<T>,
-    ) -> Result<(), DeviceError> {
-        let r = to_host(backend, r, self.n).into_iter().map(T::widen);
-        let mut solved = DVector::from_iterator(self.n, r);
-        assert!(self.factors.as_ref().unwrap().solve_mut(&mut solved));
-        backend.upload(&solved.iter().copied().map(T::narrow).collect::<Vec<_>>(), z)
-    }
 }

@@ -21,9 +21,8 @@ use super::walls::WallPoints;
 
 /// Control functions of the default case, with these wall terms.
 pub fn control(wall: Wall) -> ControlSettings {
-    let base = Base::Marched;
     ControlSettings {
-        base: Some(base),
+        base: Some(Base::Marched),
         wall,
         smoothing: 7e-4,
         smoothing_distance: 1e-3,
