@@ -11,7 +11,7 @@ use crate::general::matrices::changed;
 use crate::rows::patterns::convection;
 
 /// A matrix with ones in these columns of each row.
-fn ones<R: IntoIterator<Item = usize>>(rows: impl IntoIterator<Item = R>) -> Csr {
+pub(crate) fn ones<R: IntoIterator<Item = usize>>(rows: impl IntoIterator<Item = R>) -> Csr {
     Csr::from_rows(rows.into_iter().map(|row| row.into_iter().map(|column| (column, 1.0))))
 }
 

@@ -9,7 +9,7 @@ use gridgen::sparse::{Csr, Graph, ROW_TILE, RowSets, Schedule, colours};
 
 use super::matrices::scaled;
 use super::{LENGTHS, Subject, assert_close, random, to_device, to_host};
-use support::linear::bad_pivot;
+use support::linear::{bad_pivot, transposed};
 use support::random::Random;
 
 /// Schedules that apply the M of the natural order.
@@ -63,16 +63,11 @@ fn arrow(mi: usize, mj: usize) -> Csr {
 
 /// The symmetric matrix with the given lower triangle.
 fn mirrored(a: &Csr) -> Csr {
-    let mut rows: Vec<Vec<(usize, f64)>> = vec![Vec::new(); a.rows()];
-    for row in 0..a.rows() {
-        for (column, value) in a.row(row).filter(|&(column, _)| column <= row) {
-            rows[row].push((column, value));
-            if column < row {
-                rows[column].push((row, value));
-            }
-        }
-    }
-    Csr::from_rows(rows.into_iter())
+    let columns = transposed(a);
+    Csr::from_rows((0..a.rows()).map(|row| {
+        let lower = a.row(row).filter(move |&(column, _)| column <= row);
+        lower.chain(columns.row(row).filter(move |&(column, _)| column > row))
+    }))
 }
 
 /// The matrices to be factorised.

@@ -11,6 +11,7 @@ use gridgen::solver::{NonlinearProblem, SolverError};
 use super::ranks::on_bands_of;
 use super::runs::case;
 use support::fibers::{Transport, fibers};
+use support::grids::exact;
 
 struct Seen {
     folded: usize,
@@ -86,17 +87,6 @@ fn look(problem: &Problem, backend: &CudaBackend) -> Result<Seen, SolverError> {
 
 fn bits(values: &[f64]) -> Vec<u64> {
     values.iter().map(|value| value.to_bits()).collect()
-}
-
-/// The quality without its sums, whose order differs.
-fn exact(quality: &Quality) -> String {
-    let exact = Quality {
-        mean_skewness: 0.0,
-        wall_angle_error_mean_deg: 0.0,
-        waves_deg: 0.0,
-        ..quality.clone()
-    };
-    format!("{exact:?}")
 }
 
 fn compare(found: &Seen, expected: &Seen, what: &str) {

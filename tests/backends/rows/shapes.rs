@@ -3,6 +3,8 @@
 use gridgen::backend::cuda::{RowChunks, border_lanes, level_launches, row_lanes};
 use gridgen::sparse::Csr;
 
+use crate::sparse::ones;
+
 #[test]
 fn chunks_hold_whole_rows_and_long_rows_are_split() {
     // The rows have 1000, 1000, 100, 0, 5000, 5 and 2048 entries.
@@ -23,7 +25,7 @@ fn chunks_hold_whole_rows_and_long_rows_are_split() {
 }
 
 fn rows(lengths: &[usize]) -> Csr {
-    Csr::from_rows(lengths.iter().map(|&length| (0..length).map(|column| (column, 1.0))))
+    ones(lengths.iter().map(|&length| 0..length))
 }
 
 #[test]
