@@ -152,6 +152,9 @@ fn zones(bytes: &[u8], notes: &mut Vec<String>) -> Result<Vec<ReadZone>, ReadFau
     Ok(zones)
 }
 
+/// Words that may follow the name of a coordinate.
+const OF_COORDINATES: [&str; 4] = ["coord", "position", "location", "grid"];
+
 /// The place of a coordinate among the variables: its name may have a unit, but is no `y+` nor `z-vorticity`.
 fn place(variables: &[String], axis: &str) -> Option<usize> {
     let is = |name: &String| {
@@ -163,7 +166,7 @@ fn place(variables: &[String], axis: &str) -> Option<usize> {
             rest.is_empty()
                 || short
                 || word.starts_with(['[', '(', '/', ','])
-                || word.starts_with("coord")
+                || OF_COORDINATES.iter().any(|known| word.starts_with(known))
         };
         rest.is_some_and(unit)
     };

@@ -107,8 +107,13 @@ fn tecplot_text_is_read_in_both_packings() {
 #[test]
 fn coordinates_of_tecplot_are_known_among_quantities_of_the_flow() {
     let zone = "ZONE I=2 J=2 F=BLOCK 7 8 9 9 0 1 0 1 9 8 7 7 0 0 1 1 3 1 4 1";
-    for (x, y) in [("X", "Y"), ("x [m]", "y(ft)"), ("CoordinateX", "y/c"), ("X_m", "Y coordinate")]
-    {
+    for (x, y) in [
+        ("X", "Y"),
+        ("x [m]", "y(ft)"),
+        ("CoordinateX", "y/c"),
+        ("X_m", "Y coordinate"),
+        ("X position", "Y_grid"),
+    ] {
         let variables =
             format!("VARIABLES=\"y+\" \"{x}\" \"Y velocity\" \"{y}\" \"z-vorticity\"\n");
 
