@@ -111,8 +111,13 @@ fn a_gpu_is_closed_after_the_run_on_several() {
 #[test]
 fn a_case_gets_the_gpus_that_it_names_from_a_pool() {
     let Some(()) = with_stand_ins() else { return };
-    let sets = [("grid.ni", "33"), ("grid.nj", "9"), ("grid.far_field", "5")];
-    let case = with("geometry.naca = '2412'", &sets);
+    // One step of few iterations tells the GPUs.
+    let case = with(
+        "geometry.naca = '2412'\nquality.retry = false\nnewton.max_iterations = 1\n\
+         linear.preconditioner = 'jacobi'\nlinear.max_iterations = 2\n\
+         grid = { ni = 33, nj = 9, far_field = 5 }\n",
+        &[],
+    );
     let mut options = RunOptions::default();
     options.pool = Some(Arc::new(MachinePool::new(1)));
     for (gpus, name) in [
