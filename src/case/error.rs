@@ -106,7 +106,7 @@ impl Places {
         [&self.within, own].concat().trim_end_matches('.').to_owned()
     }
 
-    /// Whether the case is that of one of several elements.
+    /// Returns true if the case is that of one of several elements.
     pub(super) fn is_element(&self) -> bool {
         self.placing != Placing::Section
     }

@@ -282,7 +282,7 @@ pub fn solve_elements(
     match machine {
         Machine::Cpu => {
             let solved = elements.par_iter().map(|element| one(element, &Machine::Cpu));
-            // The first of several errors is the one that is told.
+            // All elements are solved, so that the error returned is that of the first one that fails.
             solved.collect::<Vec<_>>().into_iter().collect()
         }
         Machine::Cuda(_) | Machine::Ranks(_) => {

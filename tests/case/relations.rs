@@ -234,7 +234,7 @@ fn the_nearest_counts_and_the_default_of_the_cut_make_cells_of_their_order() {
     assert_eq!([1, 2, 3, 4].map(wake), [40, 40, 39, 40]);
 }
 
-/// Where a thickness is given, the edge has a base by default.
+/// An edge whose thickness is given has a base by default.
 #[test]
 fn an_edge_too_thin_for_a_base_is_refused_at_the_key_of_its_thickness() {
     let refused =

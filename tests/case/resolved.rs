@@ -209,8 +209,8 @@ fn may_be_missing(key: &Key, text: &str) -> bool {
     }
 }
 
-/// Cases of every shape, by their geometry and their grids, with keys whose default depends on the section; … stands
-/// for further digits. By hand they are 1e-3 · 256/64 on an O-grid of 64 cells, 3e-3 · 128/72 on a C-grid with 72
+/// The table has cases of every shape, by their geometry and their grids, with keys whose default depends on the section;
+/// … stands for further digits. By hand they are 1e-3 · 256/64 on an O-grid of 64 cells, 3e-3 · 128/72 on a C-grid with 72
 /// cells around the section; a flap with 1.5 times 0.0624 chords, the thickness of the NACA 0012 at 0.75; cells on a
 /// base 2e-2 chords wide; a sixth of the first cell at a sharp edge, up to 1e-2; turns of 15° · 256/16384; control
 /// functions smoothed over 1/128 of the cells around a body without an edge; volumes smoothed less from a first cell

@@ -574,7 +574,7 @@ fn a_period_along_x_is_kept_by_every_format_that_has_periods() {
     assert!(list.contains("separationVector (2e0 0e0 0)"), "{list}");
     assert_eq!(text("case/0/p").matches("type cyclic;").count(), 2);
 
-    // The reader leaves out which sides are partners: the fields are those of the patches, again.
+    // The reader does not keep which sides are partners: neither patches nor fields are cyclic then.
     converted(&formats::contents(&case).unwrap(), "openfoam", &folder, "alone");
     for name in ["alone/constant/polyMesh/boundary", "alone/0/p", "alone/0/U"] {
         assert!(!text(name).contains("cyclic"), "{name}");

@@ -15,7 +15,7 @@ enum Takes {
     Word(&'static [&'static str]),
     /// This many numbers, at least and at most.
     Numbers(usize, usize),
-    /// Groups of so many names of markers, each followed by so many numbers.
+    /// Groups of markers: a group has this many names, followed by this many numbers.
     Markers(usize, usize),
     /// Words of this list within parentheses.
     Words(&'static [&'static str]),

@@ -1,4 +1,4 @@
-//! Tests of the matrices that stand for those of a collection.
+//! Generated matrices have the size, the pattern and the diagonal of those of a collection, which they replace.
 
 use gridgen::sparse::{Graph, Triangle, levels};
 use gridgen_bench::Generated;
